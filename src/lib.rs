@@ -1,0 +1,2 @@
+//! Exact waits on a terminal.
+pub mod geometry;

@@ -1,0 +1,2 @@
+//! The panemirror command.
+fn main() {}
