@@ -12,7 +12,10 @@ pub struct Size {
 impl Size {
     /// Makes a size; zero rows or columns become one, as tmux does.
     pub fn new(rows: u16, cols: u16) -> Self {
-        Self { rows: rows.max(1), cols: cols.max(1) }
+        Self {
+            rows: rows.max(1),
+            cols: cols.max(1),
+        }
     }
 }
 

@@ -1,2 +1,6 @@
 //! Exact waits on a terminal.
+pub mod error;
 pub mod geometry;
+pub mod limits;
+
+pub use error::{Error, Result};

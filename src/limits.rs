@@ -1,0 +1,1 @@
+//! Every cap of the program, with its unit and its reason.
