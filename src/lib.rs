@@ -1,2 +1,5 @@
 //! Exact waits on a terminal.
 pub mod geometry;
+pub mod limits;
+pub mod replay;
+pub mod term;
