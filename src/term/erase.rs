@@ -99,13 +99,13 @@ impl Screen {
         let last = (0..height).rev().find(is_used).map_or(0, |y| y + 1);
         if last == 0 {
             self.wipe_rows(0, height, bg, observer);
-        } else {
-            for _ in 0..last {
-                self.trim(observer);
-                self.grid.scroll_into_history(bg);
-            }
-            self.wipe_rows(0, height - last, bg, observer);
+            return;
         }
+        for _ in 0..last {
+            self.trim(observer);
+            self.grid.scroll_into_history(bg);
+        }
+        self.wipe_rows(0, height - last, bg, observer);
         self.grid.hscrolled = 0;
         if O::ACTIVE {
             observer.rows_changed(self);

@@ -122,6 +122,12 @@ impl Terminal {
         }
     }
 
+    /// Tells that one `read()` of tmux ended here. Only 3.3a cares: it forgets a joiner that was the
+    /// last thing read (RULES 2.7). Without this call the input may be split anywhere.
+    pub fn end_of_read(&mut self) {
+        self.screen.joiner = false;
+    }
+
     /// Changes the size, as tmux does it (RULES 7).
     pub fn resize<O: Observer>(&mut self, size: Size, observer: &mut O) {
         self.screen.resize(Size::new(size.rows, size.cols), observer);
