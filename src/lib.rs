@@ -1,6 +1,7 @@
 //! Exact waits on a terminal.
 pub mod error;
 pub mod geometry;
+pub mod keys;
 pub mod limits;
 
 pub use error::{Error, Result};
