@@ -1,4 +1,5 @@
 //! Exact waits on a terminal.
+pub mod config;
 pub mod error;
 pub mod geometry;
 pub mod keys;
