@@ -1,0 +1,88 @@
+//! `panemirror wait`: one wait from a shell.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use panemirror::mcp::{TextReport, failure_text, pane_target};
+use panemirror::panes::{OpenSpec, Panes, Place, Target};
+use panemirror::wait::text::{Outcome, TextResult, TextWatch};
+use panemirror::{Error, Result};
+
+use crate::cli::WaitArgs;
+
+/// The limit of the wait that was asked for.
+pub fn limit(args: &WaitArgs) -> Duration {
+    Duration::from_secs_f64(args.timeout)
+}
+
+/// Waits, on the pane or on the program that was named.
+pub async fn wait(panes: &Arc<Panes>, args: &WaitArgs) -> Result<TextResult> {
+    let patterns = (!args.any).then_some(args.text.as_slice());
+    let watch = TextWatch::compile(patterns, &args.stop, args.regex, args.match_case)?;
+    if let Some(pane) = &args.pane {
+        return panes
+            .wait_for_text(&pane_target(pane)?, watch, limit(args))
+            .await;
+    }
+    let mut command = Vec::new();
+    for word in &args.command {
+        let word = word.to_str().ok_or_else(|| {
+            Error::BadArgument(format!("{} is not UTF-8", word.to_string_lossy()))
+        })?;
+        command.push(word.to_owned());
+    }
+    let spec = OpenSpec {
+        place: Place::Pty,
+        target: Target::default(),
+        command: Some(command),
+        cwd: None,
+        env: BTreeMap::new(),
+        size: Some(args.size()),
+    };
+    panes.wait_on_command(spec, watch, limit(args)).await
+}
+
+/// Tells how a wait ended: what matched on stdout, why nothing did on stderr, or all of it as JSON on stdout.
+///
+/// # Errors
+///
+/// A stream that is closed; the outcome stands all the same.
+pub fn tell(args: &WaitArgs, ended: Result<TextResult>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut err = io::stderr().lock();
+    let result = match ended {
+        Ok(result) => result,
+        Err(error) if args.json => return writeln!(out, "{}", failure_text(&error)),
+        Err(error) => return writeln!(err, "panemirror: {error}"),
+    };
+    if args.json {
+        let report = TextReport::from(result);
+        return writeln!(out, "{}", serde_json::to_string(&report)?);
+    }
+    for line in &result.matched_lines {
+        writeln!(out, "{line}")?;
+    }
+    let seconds = result.elapsed.as_secs_f64();
+    match result.outcome {
+        Outcome::Matched | Outcome::AnyOutput => return out.flush(),
+        Outcome::Stopped => {
+            let index = result.matched_index.unwrap_or_default();
+            let stop = args.stop.get(index).map_or("", String::as_str);
+            return writeln!(err, "panemirror: stopped by {stop:?} after {seconds:.3} s");
+        }
+        Outcome::AlternateScreen => writeln!(
+            err,
+            "panemirror: nothing found in {seconds:.1} s, and a full-screen program was shown"
+        )?,
+        Outcome::Timeout => writeln!(
+            err,
+            "panemirror: nothing found in {seconds:.1} s; the pane shows:"
+        )?,
+    }
+    for row in &result.tail {
+        writeln!(err, "  | {row}")?;
+    }
+    Ok(())
+}
