@@ -277,22 +277,20 @@ impl McpClient {
         self.shared.inbox.lock().unwrap().others.clone()
     }
 
-    /// Waits for a message that nobody asked for (a notification, an error without an id).
-    pub fn other(&self, fits: impl Fn(&Value) -> bool) -> Value {
+    /// Waits until `count` messages came that nobody asked for (notifications, errors without an id).
+    pub fn wait_for_others(&self, count: usize) -> Vec<Value> {
         let deadline = Instant::now() + PATIENCE;
         let mut inbox = self.shared.inbox.lock().unwrap();
-        loop {
-            if let Some(found) = inbox.others.iter().find(|message| fits(message)) {
-                return found.clone();
-            }
+        while inbox.others.len() < count {
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(
                 !inbox.closed && !left.is_zero(),
-                "no such message in {:?}",
+                "not {count} messages: {:?}",
                 inbox.others
             );
             inbox = self.shared.news.wait_timeout(inbox, left).unwrap().0;
         }
+        inbox.others.clone()
     }
 
     /// Proves that the server still answers.

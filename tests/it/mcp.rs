@@ -354,8 +354,10 @@ fn what_cannot_be_read_gets_a_protocol_error_and_the_next_request_an_answer() {
     for (index, (line, code)) in without_id.into_iter().enumerate() {
         client.send_line(line);
         client.ping();
-        client.other(|_| client.others().len() > index);
-        assert_eq!(client.others()[index]["error"]["code"], code);
+        assert_eq!(
+            client.wait_for_others(index + 1)[index]["error"]["code"],
+            code
+        );
     }
 }
 
