@@ -23,17 +23,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which tmux server is meant when a call names none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Socket {
-    /// tmux's own choice: `$TMUX_TMPDIR/tmux-UID/default`.
-    #[default]
-    Default,
-    /// `tmux -L NAME`.
-    Name(String),
-    /// `tmux -S PATH`.
-    Path(PathBuf),
-}
+use crate::panes::{OwnPane, Settings};
+use crate::source::tmux::{self, Socket};
 
 /// A family of tools that is offered or not as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,31 +145,18 @@ impl Default for Config {
     }
 }
 
-/// The tmux pane that a process runs in, from `TMUX` and `TMUX_PANE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnPane {
-    /// The socket of its server.
-    pub socket: PathBuf,
-    /// The process id of its server.
-    pub server_pid: u32,
-    /// The number after the `%`.
-    pub pane: u32,
-}
-
-impl OwnPane {
-    /// Reads `TMUX` (`SOCKET,PID,SESSION`) and `TMUX_PANE` (`%N`).
-    pub fn parse(tmux: &str, tmux_pane: &str) -> Option<Self> {
-        let mut fields = tmux.rsplitn(3, ',');
-        let _session = fields.next()?;
-        let server_pid = fields.next()?.parse().ok()?;
-        let socket = PathBuf::from(fields.next()?);
-        let pane = tmux_pane.strip_prefix('%')?.parse().ok()?;
-        Some(Self {
-            socket,
-            server_pid,
-            pane,
-        })
-    }
+/// Reads `TMUX` (`SOCKET,PID,SESSION`) and `TMUX_PANE` (`%N`).
+fn own_pane(tmux: &str, tmux_pane: &str) -> Option<OwnPane> {
+    let mut fields = tmux.rsplitn(3, ',');
+    let _session = fields.next()?;
+    let server_pid = fields.next()?.parse().ok()?;
+    let socket = PathBuf::from(fields.next()?);
+    let pane = tmux_pane.strip_prefix('%')?.parse().ok()?;
+    Some(OwnPane {
+        socket,
+        server_pid,
+        pane,
+    })
 }
 
 /// What the flags say; `None` leaves a setting to the environment.
@@ -219,15 +197,18 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
+/// The tmux version whose rules embedded panes follow: the newest that the rules were tested with.
+const PROFILE: &str = "3.7";
+
 const SOCKET_NAME: &str = "a name of letters, digits, `_`, `.` and `-`";
 const SECONDS: &str = "a number of seconds from 1 to 120";
 const ROWS: &str = "a number of rows from 0 to 1000000";
 
-/// Tells whether `name` can be a tmux socket name: `[A-Za-z0-9_.-]+`, and neither `.` nor `..`.
+/// Tells whether `name` can be a tmux socket name: `[A-Za-z0-9_.-]+`, at most 64 bytes, and not only dots.
 pub fn is_socket_name(name: &str) -> bool {
     !name.is_empty()
-        && name != "."
-        && name != ".."
+        && name.len() <= 64
+        && !name.bytes().all(|b| b == b'.')
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
@@ -272,9 +253,27 @@ impl Config {
             own_pane: reader
                 .set("TMUX")
                 .zip(reader.set("TMUX_PANE"))
-                .and_then(|(tmux, pane)| OwnPane::parse(tmux, pane)),
+                .and_then(|(tmux, pane)| own_pane(tmux, pane)),
         };
         Ok((config, warnings))
+    }
+
+    /// The part of the settings that the panes need.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            tmux: tmux::Settings {
+                program: self.tmux_bin.clone(),
+                socket: self.socket.clone(),
+                config: None,
+                retention: self.retention,
+            },
+            wait_max: self.wait_max,
+            history_limit: self.history_limit,
+            retention: self.retention,
+            profile: PROFILE.to_owned(),
+            term: self.term.clone(),
+            own_pane: self.own_pane.clone(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod mcp;
 pub mod panes;
 pub mod replay;
+pub mod source;
 pub mod wait;
 
 pub use error::{Error, Result};

@@ -16,7 +16,7 @@ use panemirror::config::{Config, Flags};
 use panemirror::mcp::{Server, Stop, serve};
 use panemirror::panes::{Panes, Settings};
 use panemirror::replay::{self, ReplayArgs};
-use panemirror::wait::text::{Outcome, TextResult};
+use panemirror::wait::{Outcome, TextResult};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
@@ -80,7 +80,7 @@ fn run_serve(args: &ServeArgs) -> Result<u8, String> {
             signals.next().await;
             signalled.raise();
         });
-        let panes = Panes::new(settings(&config));
+        let panes = Panes::new(config.settings());
         let server = Server::new(Arc::clone(&panes), &config.toolsets, stop);
         let (input, output) = rmcp::transport::stdio_pipes();
         serve(server, input, output).await;
@@ -99,7 +99,7 @@ fn run_wait(args: &WaitArgs) -> Result<u8, String> {
         let mut signals = Signals::new()?;
         let panes = Panes::new(Settings {
             wait_max: shell::limit(args),
-            ..settings(&config)
+            ..config.settings()
         });
         let ended = tokio::select! {
             biased;
@@ -161,18 +161,6 @@ fn configure(flags: &Flags) -> Result<Config, String> {
         .with_writer(io::stderr)
         .init();
     Ok(config)
-}
-
-fn settings(config: &Config) -> Settings {
-    Settings {
-        tmux_bin: config.tmux_bin.clone(),
-        socket: config.socket.clone(),
-        wait_max: config.wait_max,
-        history_limit: config.history_limit,
-        retention: config.retention,
-        term: config.term.clone(),
-        own_pane: config.own_pane.clone(),
-    }
 }
 
 fn runtime() -> Result<Runtime, String> {

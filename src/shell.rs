@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use panemirror::mcp::{TextReport, failure_text, pane_target};
 use panemirror::panes::{OpenSpec, Panes, Place, Target};
-use panemirror::wait::text::{Outcome, TextResult, TextWatch};
+use panemirror::wait::{Outcome, TextResult, TextWatch};
 use panemirror::{Error, Result};
 
 use crate::cli::WaitArgs;
@@ -44,45 +44,38 @@ pub async fn wait(panes: &Arc<Panes>, args: &WaitArgs) -> Result<TextResult> {
     panes.wait_on_command(spec, watch, limit(args)).await
 }
 
-/// Tells how a wait ended: what matched on stdout, why nothing did on stderr, or all of it as JSON on stdout.
+/// Tells how a wait ended on stdout, as a line and the rows that belong to it, or as JSON; failures go to stderr.
 ///
 /// # Errors
 ///
 /// A stream that is closed; the outcome stands all the same.
 pub fn tell(args: &WaitArgs, ended: Result<TextResult>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let mut err = io::stderr().lock();
     let result = match ended {
         Ok(result) => result,
         Err(error) if args.json => return writeln!(out, "{}", failure_text(&error)),
-        Err(error) => return writeln!(err, "panemirror: {error}"),
+        Err(error) => return writeln!(io::stderr(), "panemirror: {error}"),
     };
     if args.json {
         let report = TextReport::from(result);
         return writeln!(out, "{}", serde_json::to_string(&report)?);
     }
-    for line in &result.matched_lines {
-        writeln!(out, "{line}")?;
-    }
+    let index = result.matched_index.unwrap_or_default();
+    let (what, rows) = match result.outcome {
+        Outcome::Matched => (format!("pattern {index}"), &result.matched_lines),
+        Outcome::Stopped => (format!("stop {index}"), &result.matched_lines),
+        Outcome::AnyOutput => ("output".to_owned(), &result.tail),
+        Outcome::AlternateScreen | Outcome::Timeout => ("nothing".to_owned(), &result.tail),
+    };
     let seconds = result.elapsed.as_secs_f64();
-    match result.outcome {
-        Outcome::Matched | Outcome::AnyOutput => return out.flush(),
-        Outcome::Stopped => {
-            let index = result.matched_index.unwrap_or_default();
-            let stop = args.stop.get(index).map_or("", String::as_str);
-            return writeln!(err, "panemirror: stopped by {stop:?} after {seconds:.3} s");
-        }
-        Outcome::AlternateScreen => writeln!(
-            err,
-            "panemirror: nothing found in {seconds:.1} s, and a full-screen program was shown"
-        )?,
-        Outcome::Timeout => writeln!(
-            err,
-            "panemirror: nothing found in {seconds:.1} s; the pane shows:"
-        )?,
+    let outcome = result.outcome.name();
+    writeln!(
+        out,
+        "{outcome}  {what} in {} after {seconds:.3} s",
+        result.pane_id
+    )?;
+    for row in rows {
+        writeln!(out, "  {row}")?;
     }
-    for row in &result.tail {
-        writeln!(err, "  | {row}")?;
-    }
-    Ok(())
+    out.flush()
 }

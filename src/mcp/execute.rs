@@ -74,7 +74,7 @@ impl Tool for SendKeys {
             enter: arguments.enter,
         };
         check(&input)?;
-        panes.send(&target, input).await.map(SentReport::from)
+        panes.send(&target, &input).await.map(SentReport::from)
     }
 }
 

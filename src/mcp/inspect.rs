@@ -37,6 +37,8 @@ pub(super) struct PaneEntry {
     pid: Option<u32>,
     /// How the pane's program ended, null while it runs.
     ended: Option<String>,
+    /// The pane that this server runs in: never typed into or closed.
+    is_own: bool,
 }
 
 impl From<PaneSummary> for PaneEntry {
@@ -57,6 +59,7 @@ impl From<PaneSummary> for PaneEntry {
             pane_index: pane.pane_index,
             pid: pane.pid,
             ended: pane.ended,
+            is_own: pane.is_own,
         }
     }
 }
@@ -75,7 +78,7 @@ pub(super) struct ListArguments {
 pub(super) struct PaneList {
     /// What there is to say about the list, such as that no tmux server runs.
     note: Option<String>,
-    /// The tmux server that was asked, null if there is none.
+    /// Version of the tmux server that was asked, null if there is none.
     tmux: Option<String>,
     /// Every pane.
     panes: Vec<PaneEntry>,

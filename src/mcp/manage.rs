@@ -66,9 +66,11 @@ pub(super) struct OpenArguments {
 
 /// The pane that was opened.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Opened {
+pub(super) struct OpenReport {
     /// Give this to the other tools.
     pane_id: String,
+    /// Give this to capture_since: all that the pane printed since it was opened.
+    cursor: String,
     /// The pane.
     pane: PaneEntry,
 }
@@ -79,18 +81,19 @@ impl Tool for OpenPane {
     const DESCRIPTION: &'static str = "Use this when you need a terminal to run something in: starts a program or a shell on a new pane and \
         returns its `pane_id`.\n\
         By default the pane is embedded: it needs no tmux, has 24 rows of 80 columns and ends with this server. Ask for \
-        kind \"tmux\" only if a person should see the pane or it must outlive you. For a first prompt or message of the \
-        program, call wait_for_text or capture_since next.";
+        kind \"tmux\" only if a person should see the pane or it must outlive you. capture_since with the `cursor` returns all \
+        that the program printed from its start.";
     const TOOLSET: Toolset = Toolset::Manage;
     const EFFECT: Effect = Effect::Adds;
     type Arguments = OpenArguments;
-    type Output = Opened;
+    type Output = OpenReport;
 
-    async fn call(panes: Arc<Panes>, arguments: OpenArguments, _call: &Call) -> Result<Opened> {
-        let summary = panes.open(spec(arguments)?).await?;
-        Ok(Opened {
-            pane_id: summary.pane_id.clone(),
-            pane: summary.into(),
+    async fn call(panes: Arc<Panes>, arguments: OpenArguments, _call: &Call) -> Result<OpenReport> {
+        let opened = panes.open(spec(arguments)?).await?;
+        Ok(OpenReport {
+            pane_id: opened.summary.pane_id.clone(),
+            cursor: opened.cursor,
+            pane: opened.summary.into(),
         })
     }
 }

@@ -5,7 +5,7 @@
 //!                                              arguments     failure
 //! ```
 //!
-//! A tool is a type that implements [`tool::Tool`]: its name, its words for the model, its arguments and its output as structs. The
+//! A tool is a type that implements `tool::Tool`: its name, its words for the model, its arguments and its output as structs. The
 //! registry makes the rest of it: schemas, annotations, the check of the arguments, the shape of results and failures,
 //! withdrawal. One file holds one family of tools.
 

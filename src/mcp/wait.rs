@@ -14,7 +14,7 @@ use super::tool::{Effect, Tool};
 use crate::config::Toolset;
 use crate::error::{Error, Result};
 use crate::panes::{Panes, Target};
-use crate::wait::text::{Outcome, TextResult, TextWatch};
+use crate::wait::{Outcome, TextResult, TextWatch};
 
 /// The least polling interval that the contract allows, in seconds.
 const MIN_INTERVAL: f64 = 0.01;
@@ -116,7 +116,7 @@ pub struct TextReport {
 impl From<TextResult> for TextReport {
     fn from(result: TextResult) -> Self {
         Self {
-            found: matches!(result.outcome, Outcome::Matched | Outcome::AnyOutput),
+            found: result.outcome.is_found(),
             outcome: result.outcome.into(),
             matched_index: result.matched_index,
             matched_lines: result.matched_lines,

@@ -214,9 +214,9 @@ fn bad_arguments_are_answered_at_once_and_name_the_value() {
         (wait(json!({ "patterns": "text" })), "`patterns`"),
         (wait(json!({ "patterns": 5 })), "`patterns`"),
         (wait(json!({ "patterns": ["a", null] })), "`patterns[1]`"),
-        (wait(json!({ "patterns": [] })), "patterns"),
-        (wait(json!({ "patterns": [""] })), "patterns"),
-        (wait(json!({ "stop": [""] })), "stop"),
+        (wait(json!({ "patterns": [] })), "pattern"),
+        (wait(json!({ "patterns": [""] })), "empty"),
+        (wait(json!({ "stop": [""] })), "empty"),
         (wait(json!({ "patterns": ["("], "regex": true })), "("),
         (
             wait(json!({ "patterns": ["(x{1000}){1000}"], "regex": true })),

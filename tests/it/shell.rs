@@ -82,3 +82,77 @@ fn a_reader_that_closed_early_is_no_panic() {
         );
     }
 }
+
+#[test]
+fn a_wait_on_a_program_says_how_it_ended_by_its_exit_status() {
+    let cases: [(&[&str], &str, i32, &str); 8] = [
+        (
+            &["--text", "ready"],
+            "echo ready; sleep 9",
+            0,
+            "matched  pattern 0 in pty:",
+        ),
+        (
+            &["--text", "no", "--text", "BYE"],
+            "echo bye",
+            0,
+            "matched  pattern 1 in pty:",
+        ),
+        (
+            &["--any"],
+            "echo x; sleep 9",
+            0,
+            "any_output  output in pty:",
+        ),
+        (
+            &["--text", "x", "--stop", "^E: "],
+            "echo E: x; sleep 9",
+            0,
+            "matched",
+        ),
+        (
+            &["--regex", "--text", "ok", "--stop", "^E: "],
+            "echo E: ok; sleep 9",
+            1,
+            "stopped  stop 0",
+        ),
+        (
+            &["--text", "never", "--timeout", "0.3"],
+            "echo shown; sleep 9",
+            124,
+            "shown",
+        ),
+        (
+            &["--text", "x", "--timeout", "0.3"],
+            "printf '\\033[?1049hx'; sleep 9",
+            3,
+            "alternate_screen",
+        ),
+        (&["--text", "never"], "echo first; exit 3", 2, "ended"),
+    ];
+    for (args, script, status, said) in cases {
+        let args = [&["wait"], args, &["--", "sh", "-c", script]].concat();
+        let output = run(&args);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {all}");
+        assert!(all.contains(said), "{args:?}: {all}");
+    }
+}
+
+#[test]
+fn a_wait_as_json_is_the_result_of_the_tool() {
+    let output = run(&[
+        "wait",
+        "--json",
+        "--text",
+        "ready",
+        "--",
+        "sh",
+        "-c",
+        "echo all ready; sleep 9",
+    ]);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["found"], true, "{result}");
+    assert_eq!(result["matched_lines"], serde_json::json!(["all ready"]));
+    assert_eq!(result["effective_timeout"], 30.0);
+}
