@@ -41,7 +41,15 @@ pub async fn wait(panes: &Arc<Panes>, args: &WaitArgs) -> Result<TextResult> {
         env: BTreeMap::new(),
         size: Some(args.size()),
     };
-    panes.wait_on_command(spec, watch, limit(args)).await
+    let ended = panes.wait_on_command(spec, watch, limit(args)).await;
+    ended.map_err(|error| match error {
+        // The pane goes with the command: what else could be done with it is of no use here.
+        Error::PaneEnded(message) => {
+            let how = message.split(';').next().unwrap_or_default();
+            Error::PaneEnded(format!("{how} before anything matched"))
+        }
+        other => other,
+    })
 }
 
 /// Tells how a wait ended on stdout, as a line and the rows that belong to it, or as JSON; failures go to stderr.

@@ -128,7 +128,7 @@ fn a_wait_on_a_program_says_how_it_ended_by_its_exit_status() {
             3,
             "alternate_screen",
         ),
-        (&["--text", "never"], "echo first; exit 3", 2, "ended"),
+        (&["--text", "never"], "echo first; exit 3", 2, "before anything matched"),
     ];
     for (args, script, status, said) in cases {
         let args = [&["wait"], args, &["--", "sh", "-c", script]].concat();
