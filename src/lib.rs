@@ -38,13 +38,16 @@
 #[cfg(windows)]
 compile_error!("panemirror needs Unix pseudo-terminals and signals; Windows is not supported (WSL works)");
 
+pub mod config;
 pub mod error;
 pub mod geometry;
 pub mod keys;
 pub mod limits;
+pub mod mcp;
 pub mod mirror;
 pub mod pane;
 pub mod panes;
+pub mod replay;
 pub mod source;
 pub mod term;
 pub mod wait;

@@ -1,39 +1,58 @@
 //! Replaying raw bytes: what `panemirror replay` does.
 
+use std::fs::File;
 use std::io::Read;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 
 use crate::geometry::Size;
-use crate::term::{Options, Screen, Terminal};
+use crate::term::{Options, Profile, Screen, Terminal};
+use crate::{Error, Result};
 
 /// How much of the input is read at once, in bytes.
 const PIECE: usize = 65_536;
 
-/// A resize after a number of bytes.
+/// The emulator that replays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResizeAt {
-    /// Bytes fed before it.
-    pub offset: u64,
-    /// The new size.
-    pub size: Size,
+pub enum Engine {
+    /// This crate's own.
+    Native,
+    /// The `vt100` crate.
+    Vt100,
 }
 
-impl std::str::FromStr for ResizeAt {
-    type Err = String;
+/// What to replay.
+#[derive(Clone, Debug)]
+pub struct ReplayArgs {
+    /// The raw bytes.
+    pub file: PathBuf,
+    /// Size at the start.
+    pub size: Size,
+    /// Sizes after so many bytes.
+    pub resizes: Vec<(u64, Size)>,
+    /// The emulator.
+    pub engine: Engine,
+    /// The tmux version whose rules apply; 3.3a if none is given.
+    pub tmux: Option<String>,
+}
 
-    /// Reads `OFFSET:ROWSxCOLS`.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("{text:?} is not OFFSET:ROWSxCOLS, such as 120:24x80");
-        let (offset, size) = text.split_once(':').ok_or_else(wrong)?;
-        let (rows, cols) = size.split_once('x').ok_or_else(wrong)?;
-        let side = |s: &str| s.parse::<u16>().ok().filter(|n| *n > 0);
-        Ok(Self {
-            offset: offset.parse().map_err(|_| wrong())?,
-            size: Size { rows: side(rows).ok_or_else(wrong)?, cols: side(cols).ok_or_else(wrong)? },
-        })
+/// Replays a file and returns the screen as one line of JSON.
+///
+/// # Errors
+///
+/// A file that cannot be read, an engine that is not built in.
+pub fn run(args: &ReplayArgs) -> Result<String> {
+    if args.engine == Engine::Vt100 {
+        return Err(Error::BadArgument("engine vt100 is not built in; use native".into()));
     }
+    let profile = args.tmux.as_deref().map_or_else(Profile::default, Profile::for_version);
+    let options = Options { profile, ..Options::default() };
+    let failed = |error: std::io::Error| Error::Io(format!("{}: {error}", args.file.display()));
+    let mut input = File::open(&args.file).map_err(failed)?;
+    let terminal = replay(&mut input, args.size, &args.resizes, options).map_err(failed)?;
+    Ok(to_json(terminal.screen()).to_string())
 }
 
 /// Feeds everything that `input` gives, in pieces of 64 KiB, and resizes at the given offsets.
@@ -41,18 +60,18 @@ impl std::str::FromStr for ResizeAt {
 /// # Errors
 ///
 /// Those of reading.
-pub fn replay(input: &mut dyn Read, size: Size, resizes: &[ResizeAt], options: Options) -> std::io::Result<Terminal> {
+pub fn replay(input: &mut dyn Read, size: Size, resizes: &[(u64, Size)], options: Options) -> std::io::Result<Terminal> {
     let mut terminal = Terminal::new(size, options);
     let mut resizes = resizes.to_vec();
-    resizes.sort_by_key(|r| r.offset);
+    resizes.sort_by_key(|(offset, _)| *offset);
     let mut resizes = resizes.into_iter().peekable();
     let mut piece = vec![0; PIECE];
     let mut offset = 0;
     loop {
-        while let Some(due) = resizes.next_if(|r| r.offset <= offset) {
-            terminal.resize(due.size, &mut ());
+        while let Some((_, size)) = resizes.next_if(|(due, _)| *due <= offset) {
+            terminal.resize(size, &mut ());
         }
-        let room = resizes.peek().map_or(PIECE as u64, |r| (r.offset - offset).min(PIECE as u64));
+        let room = resizes.peek().map_or(PIECE as u64, |(due, _)| (due - offset).min(PIECE as u64));
         let Some(buffer) = piece.get_mut(..room as usize) else { return Ok(terminal) };
         let count = match input.read(buffer) {
             Ok(0) => break,
@@ -97,17 +116,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resize_specs() {
-        let size = Size { rows: 3, cols: 40 };
-        assert_eq!("12:3x40".parse(), Ok(ResizeAt { offset: 12, size }));
-        for bad in ["", "12", "12:3", "12:0x4", "x:3x4", "12:3x99999"] {
-            assert!(bad.parse::<ResizeAt>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
     fn resizes_cut_the_input() {
-        let at = |offset, rows, cols| ResizeAt { offset, size: Size { rows, cols } };
+        let at = |offset, rows, cols| (offset, Size { rows, cols });
         let terminal =
             replay(&mut &b"abcdef"[..], Size { rows: 2, cols: 4 }, &[at(2, 2, 3), at(6, 3, 6)], Options::default());
         let screen = to_json(terminal.expect("reads").screen());

@@ -1,4 +1,17 @@
-//! Integration tests, one module a concern.
+//! The integration tests, one binary.
 
+// Helpers of tests panic as tests do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+/// A client of the built server.
+mod client;
 /// Recorded screens of real tmux against the emulator.
 mod conformance;
+/// The published contracts.
+mod contracts;
+/// The law of new output against a naive model.
+mod law;
+/// The server on the wire: definitions, refusals, bad input, the end of a session.
+mod mcp;
+/// The command line.
+mod shell;
