@@ -2,5 +2,6 @@
 pub mod error;
 pub mod geometry;
 pub mod limits;
+pub mod source;
 
 pub use error::{Error, Result};

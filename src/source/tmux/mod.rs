@@ -1,0 +1,4 @@
+//! Panes of a tmux server, read through control mode.
+
+pub mod line;
+pub mod protocol;
