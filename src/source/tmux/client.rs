@@ -345,7 +345,10 @@ impl Shared {
     fn reply(&self, reply: Reply) -> Option<String> {
         let number = reply.number;
         // Notices act before the asker hears of the reply: it may rely on them.
-        if reply.flags & 1 == 1 && reply.body.first() == Some(&b'%') && self.wire.lock().is_refresh() {
+        if reply.flags & 1 == 1
+            && reply.body.first() == Some(&b'%')
+            && self.wire.lock().is_refresh()
+        {
             for notice in reply.notices() {
                 match notice {
                     Event::Pause(pane) if !self.routes.lock().paused(pane) => {

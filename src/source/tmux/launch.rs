@@ -38,6 +38,9 @@ pub struct Settings {
     pub socket: Socket,
     /// The configuration a server that we start reads (`tmux -f`); tmux's own choice if `None`.
     pub config: Option<PathBuf>,
+    /// Rows that a mirror keeps after tmux has dropped them from its history; never fewer than the pane's
+    /// history-limit.
+    pub retention: usize,
 }
 
 impl Default for Settings {
@@ -46,6 +49,7 @@ impl Default for Settings {
             program: PathBuf::from("tmux"),
             socket: Socket::Default,
             config: None,
+            retention: 50_000,
         }
     }
 }
