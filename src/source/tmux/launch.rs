@@ -139,6 +139,10 @@ impl Settings {
             Error::NoServer(format!(
                 "no tmux server on {socket}; start one with `tmux new-session -d`, or open an embedded pane"
             ))
+        } else if message.contains("no current") || message.contains("no sessions") {
+            Error::NoServer(format!(
+                "the tmux server on {socket} has no session; start one with `tmux new-session -d`"
+            ))
         } else if message.contains("ermission denied") || message.contains("access not allowed") {
             Error::NoServer(format!(
                 "the tmux server on {socket} may not be used by this user ({message}); run as its owner"
