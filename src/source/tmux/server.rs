@@ -211,13 +211,12 @@ impl Server {
         Ok(())
     }
 
-    /// Reads plain rows of a pane's history: `from..=to`, where -1 is the newest row and -2,000 rows are the most of
-    /// one call. Rows that do not exist are left out.
+    /// Reads plain rows of a pane's history: `from..=to`, where -1 is the newest row, at most 2,000 of them. Rows that do not exist are left out.
     ///
     /// # Errors
     /// No such pane, or more than 2,000 rows.
     pub async fn history_page(&self, pane: u32, from: i64, to: i64) -> Result<Vec<String>> {
-        let rows = i64::try_from(capture::HISTORY_ROWS).unwrap_or(i64::MAX);
+        let rows = capture::PAGE_ROWS;
         if from > to || to >= 0 || to.saturating_sub(from) >= rows {
             return Err(Error::BadArgument(format!(
                 "rows {from} to {to} are no page of at most {rows} rows of history"
