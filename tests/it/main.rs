@@ -15,3 +15,7 @@ mod law;
 mod mcp;
 /// The command line.
 mod shell;
+/// A private tmux server and small helpers.
+mod support;
+/// The tmux source on a real server.
+mod tmux_source;

@@ -1,0 +1,3 @@
+//! Where panes come from.
+
+pub mod tmux;

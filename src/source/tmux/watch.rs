@@ -1,0 +1,345 @@
+//! The task that keeps mirrors in step with what happens to their panes: deaths, moves, sizes, drift.
+//!
+//! It acts on notices of the clients' readers and, while there are mirrors, looks every two seconds at panes that have
+//! gone quiet. One look at the list of all panes settles everything but drift.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+
+use super::capture::{self, Glance};
+use super::client::{Client, Notice};
+use super::list::PaneInfo;
+use super::open::same_rows;
+use super::routes::Tap;
+use super::seed;
+use super::server::Server;
+use crate::error::{Error, Result};
+use crate::pane::{Ended, Pane};
+
+/// How often quiet panes are looked for.
+const TICK: Duration = Duration::from_secs(2);
+
+/// How long a pane must be quiet before it is checked.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How often a pane that stays quiet is checked.
+const CHECK: Duration = Duration::from_secs(60);
+
+/// How long mirrors and clients are kept that nobody uses.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// Starts the task; it ends with the server.
+pub(super) fn start(server: &Arc<Server>, notices: mpsc::UnboundedReceiver<(u64, Notice)>) {
+    tokio::spawn(watch(Arc::downgrade(server), notices));
+}
+
+async fn watch(server: Weak<Server>, mut notices: mpsc::UnboundedReceiver<(u64, Notice)>) {
+    let mut next = Instant::now() + TICK;
+    loop {
+        let first = match tokio::time::timeout_at(next.into(), notices.recv()).await {
+            Ok(Some(notice)) => Some(notice),
+            Ok(None) => return,
+            Err(_) => None,
+        };
+        let Some(server) = server.upgrade() else {
+            return;
+        };
+        if !server.is_alive() {
+            return;
+        }
+        if let Some(first) = first {
+            let mut all = vec![first];
+            while let Ok(notice) = notices.try_recv() {
+                all.push(notice);
+            }
+            server.heed(&all).await;
+        }
+        if Instant::now() >= next {
+            server.tick().await;
+            let is_quiet = server.state.lock().panes.is_empty();
+            next = Instant::now() + if is_quiet { CHECK } else { TICK };
+        } else if !server.state.lock().panes.is_empty() {
+            next = next.min(Instant::now() + TICK);
+        }
+    }
+}
+
+impl Server {
+    async fn heed(&self, notices: &[(u64, Notice)]) {
+        for (id, notice) in notices {
+            match notice {
+                Notice::Closed(reason) => {
+                    self.drop_client(*id);
+                    if reason.starts_with("server exited")
+                        || matches!(self.is_running().await, Ok(false))
+                    {
+                        self.gone();
+                        return;
+                    }
+                }
+                Notice::Foreign(_) => {
+                    if let Some(client) = self.drop_client(*id) {
+                        client.end().await;
+                    }
+                }
+                Notice::Gap(pane) => self.settle(*pane, self.rejoin(*pane).await),
+                Notice::Topology | Notice::Panes | Notice::Mode(_) => {}
+            }
+        }
+        self.reconcile().await;
+    }
+
+    fn drop_client(&self, id: u64) -> Option<Arc<Client>> {
+        let mut state = self.state.lock();
+        let session = state
+            .clients
+            .iter()
+            .find(|(_, client)| client.id() == id)
+            .map(|(session, _)| *session)?;
+        state.clients.remove(&session)
+    }
+
+    /// The server is gone: every pane of it has ended.
+    fn gone(&self) {
+        let panes = {
+            let mut state = self.state.lock();
+            let socket = &self.settings.socket;
+            let error = Error::ServerLost(format!("the tmux server on {socket} has ended"));
+            state.over.get_or_insert(error);
+            state.clients.clear();
+            state.asleep.clear();
+            std::mem::take(&mut state.panes)
+        };
+        for mirrored in panes.into_values() {
+            mirrored.pane.end(Ended::ServerGone);
+        }
+    }
+
+    /// Compares the mirrored panes with the list of all panes.
+    async fn reconcile(&self) {
+        if self.state.lock().panes.is_empty() {
+            return;
+        }
+        let rows = match self.list().await {
+            Ok(rows) => rows,
+            Err(_) => {
+                if matches!(self.is_running().await, Ok(false)) {
+                    self.gone();
+                }
+                return;
+            }
+        };
+        let mut places: HashMap<u32, Vec<&PaneInfo>> = HashMap::new();
+        for row in &rows {
+            places.entry(row.pane).or_default().push(row);
+        }
+        for (number, pane) in self.mirrored_panes() {
+            let places = places.get(&number).map(Vec::as_slice).unwrap_or_default();
+            self.reconcile_pane(number, &pane, places).await;
+        }
+        self.state
+            .lock()
+            .asleep
+            .retain(|number, _| places.contains_key(number));
+    }
+
+    async fn reconcile_pane(&self, number: u32, pane: &Arc<Pane>, places: &[&PaneInfo]) {
+        let Some(row) = places.first() else {
+            self.over(number, Ended::Killed);
+            return;
+        };
+        if row.process != pane.process() {
+            self.over(number, Ended::Respawned);
+        } else if row.dead {
+            // What it left, read once more; tmux's own words about its death are no output.
+            let client = self
+                .state
+                .lock()
+                .live(number)
+                .map(|mirrored| Arc::clone(&mirrored.client));
+            if let Some(client) = client
+                && let Ok(captured) = self.exact(&client, number).await
+            {
+                pane.repair(seed::build(captured), false);
+            }
+            self.over(number, Ended::Exited(row.dead_status));
+        } else if !self.is_fed(number, places) {
+            self.settle(number, self.rejoin(number).await);
+        } else {
+            let resized = pane.with_mirror(|mirror| {
+                mirror.terminal_mut().set_mode_open(row.in_mode);
+                mirror.screen().size() != row.size
+            });
+            if resized {
+                pane.resize(row.size);
+                if let Some(mirrored) = self.state.lock().panes.get_mut(&number) {
+                    mirrored.checked = None;
+                }
+            }
+        }
+    }
+
+    /// The client that feeds the pane is open and in a session that the pane is in.
+    fn is_fed(&self, number: u32, places: &[&PaneInfo]) -> bool {
+        let state = self.state.lock();
+        state.live(number).is_some_and(|mirrored| {
+            let session = mirrored.client.session();
+            let is_ours = state
+                .clients
+                .get(&session)
+                .is_some_and(|client| Arc::ptr_eq(client, &mirrored.client));
+            is_ours && mirrored.client.is_open() && places.iter().any(|row| row.session == session)
+        })
+    }
+
+    /// Ends a pane that could not be taken up again.
+    fn settle(&self, number: u32, result: Result<()>) {
+        match result {
+            Ok(()) => {}
+            Err(Error::NoSuchPane(_)) => self.over(number, Ended::Killed),
+            Err(error) => self.over(number, Ended::Unreachable(error.to_string())),
+        }
+    }
+
+    /// Checks quiet panes, puts unused ones to sleep, ends clients that nobody uses.
+    async fn tick(&self) {
+        let now = Instant::now();
+        let (mut due, mut idle) = (Vec::new(), Vec::new());
+        for (number, mirrored) in &self.state.lock().panes {
+            let Some((deliveries, newest)) = mirrored.client.activity(*number) else {
+                continue;
+            };
+            let is_quiet =
+                newest.is_none_or(|newest| now.saturating_duration_since(newest) >= QUIET);
+            if mirrored.pane.idle() >= IDLE {
+                idle.push(*number);
+            } else if is_quiet
+                && (mirrored.checked != Some(deliveries)
+                    || now.duration_since(mirrored.checked_at) >= CHECK)
+            {
+                due.push((
+                    *number,
+                    Arc::clone(&mirrored.pane),
+                    Arc::clone(&mirrored.client),
+                    deliveries,
+                ));
+            }
+        }
+        for number in idle {
+            self.put_to_sleep(number);
+        }
+        for (number, pane, client, deliveries) in due {
+            if self.check(number, &pane, &client, deliveries).await.is_ok()
+                && let Some(mirrored) = self.state.lock().panes.get_mut(&number)
+            {
+                mirrored.checked = Some(deliveries);
+                mirrored.checked_at = now;
+            }
+        }
+        self.end_unused_clients().await;
+    }
+
+    async fn end_unused_clients(&self) {
+        let clients: Vec<Arc<Client>> = {
+            let mut state = self.state.lock();
+            let is_used = state.used.is_some_and(|used| used.elapsed() < IDLE);
+            if is_used || !state.panes.is_empty() || !state.openings.is_empty() {
+                return;
+            }
+            state.clients.drain().map(|(_, client)| client).collect()
+        };
+        for client in clients {
+            client.end().await;
+        }
+    }
+
+    /// Compares a quiet pane with tmux's screen, cheaply first; repairs it when an exact capture differs too.
+    async fn check(
+        &self,
+        number: u32,
+        pane: &Arc<Pane>,
+        client: &Arc<Client>,
+        deliveries: u64,
+    ) -> Result<()> {
+        let is_quiet = || {
+            client
+                .activity(number)
+                .is_some_and(|(now, _)| now == deliveries)
+        };
+        let replies = client.run(&capture::glance_line(number)).await?;
+        let glance = capture::read_glance(number, &replies)?;
+        if !is_quiet() || glance.facts.pid != pane.process() || glance.facts.dead {
+            return Ok(());
+        }
+        match compare(pane, &glance) {
+            Likeness::Same => return Ok(()),
+            Likeness::HistoryCleared => {
+                pane.clear_history();
+                return Ok(());
+            }
+            Likeness::Different => {}
+        }
+        let answer = client.post(&capture::passing_line(number, self.abilities))?;
+        let passing = self.captured(client, number, answer).await?;
+        if !is_quiet() {
+            return Ok(());
+        }
+        let exact = self.exact(client, number).await?;
+        let follows = exact.facts.follows_layout;
+        let is_stable = exact == passing;
+        let seed = seed::build(exact);
+        if pane.with_mirror(|mirror| mirror.differs_from(&seed)) {
+            if is_stable {
+                tracing::warn!(pane = %pane.id(), "the mirror differed from tmux's screen and was repaired");
+                pane.repair(seed, true);
+            } else {
+                // The program wrote while the pane was paused: that is output, and new.
+                pane.with_mirror(|mirror| {
+                    mirror.rejoin(seed);
+                });
+            }
+        }
+        let tap: Arc<dyn Tap> = pane.clone();
+        if client.release(number, tap, follows) {
+            Ok(())
+        } else {
+            self.rejoin(number).await
+        }
+    }
+}
+
+/// How a mirror compares with a glance at tmux's screen.
+#[derive(Debug, PartialEq, Eq)]
+enum Likeness {
+    Same,
+    /// All but the history, which is empty at tmux.
+    HistoryCleared,
+    Different,
+}
+
+fn compare(pane: &Pane, glance: &Glance) -> Likeness {
+    let facts = &glance.facts;
+    pane.with_mirror(|mirror| {
+        let screen = mirror.screen();
+        let cursor = screen.cursor();
+        let cols = facts.size.cols;
+        let is_same = screen.size() == facts.size
+            && screen.is_alternate() == facts.alternate
+            && cursor.row == facts.cursor.row
+            && cursor.col.min(cols) == facts.cursor.col.min(cols)
+            && same_rows(&glance.rows, &mirror.visible_rows());
+        let history = u64::try_from(screen.history()).unwrap_or(u64::MAX);
+        if !is_same {
+            Likeness::Different
+        } else if history == facts.history_size {
+            Likeness::Same
+        } else if facts.history_size == 0 {
+            Likeness::HistoryCleared
+        } else {
+            Likeness::Different
+        }
+    })
+}
