@@ -73,9 +73,7 @@ impl Server {
             match notice {
                 Notice::Closed(reason) => {
                     self.drop_client(*id);
-                    if reason.starts_with("server exited")
-                        || matches!(self.is_running().await, Ok(false))
-                    {
+                    if reason.starts_with("server exited") || matches!(self.is_running().await, Ok(false)) {
                         self.gone();
                         return;
                     }
@@ -94,11 +92,7 @@ impl Server {
 
     fn drop_client(&self, id: u64) -> Option<Arc<Client>> {
         let mut state = self.state.lock();
-        let session = state
-            .clients
-            .iter()
-            .find(|(_, client)| client.id() == id)
-            .map(|(session, _)| *session)?;
+        let session = state.clients.iter().find(|(_, client)| client.id() == id).map(|(session, _)| *session)?;
         state.clients.remove(&session)
     }
 
@@ -140,10 +134,7 @@ impl Server {
             let places = places.get(&number).map(Vec::as_slice).unwrap_or_default();
             self.reconcile_pane(number, &pane, places).await;
         }
-        self.state
-            .lock()
-            .asleep
-            .retain(|number, _| places.contains_key(number));
+        self.state.lock().asleep.retain(|number, _| places.contains_key(number));
     }
 
     async fn reconcile_pane(&self, number: u32, pane: &Arc<Pane>, places: &[&PaneInfo]) {
@@ -155,11 +146,7 @@ impl Server {
             self.over(number, Ended::Respawned);
         } else if row.dead {
             // What it left, read once more; tmux's own words about its death are no output.
-            let client = self
-                .state
-                .lock()
-                .live(number)
-                .map(|mirrored| Arc::clone(&mirrored.client));
+            let client = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client));
             if let Some(client) = client
                 && let Ok(captured) = self.exact(&client, number).await
             {
@@ -187,10 +174,7 @@ impl Server {
         let state = self.state.lock();
         state.live(number).is_some_and(|mirrored| {
             let session = mirrored.client.session();
-            let is_ours = state
-                .clients
-                .get(&session)
-                .is_some_and(|client| Arc::ptr_eq(client, &mirrored.client));
+            let is_ours = state.clients.get(&session).is_some_and(|client| Arc::ptr_eq(client, &mirrored.client));
             is_ours && mirrored.client.is_open() && places.iter().any(|row| row.session == session)
         })
     }
@@ -212,20 +196,13 @@ impl Server {
             let Some((deliveries, newest)) = mirrored.client.activity(*number) else {
                 continue;
             };
-            let is_quiet =
-                newest.is_none_or(|newest| now.saturating_duration_since(newest) >= QUIET);
+            let is_quiet = newest.is_none_or(|newest| now.saturating_duration_since(newest) >= QUIET);
             if mirrored.pane.idle() >= IDLE {
                 idle.push(*number);
             } else if is_quiet
-                && (mirrored.checked != Some(deliveries)
-                    || now.duration_since(mirrored.checked_at) >= CHECK)
+                && (mirrored.checked != Some(deliveries) || now.duration_since(mirrored.checked_at) >= CHECK)
             {
-                due.push((
-                    *number,
-                    Arc::clone(&mirrored.pane),
-                    Arc::clone(&mirrored.client),
-                    deliveries,
-                ));
+                due.push((*number, Arc::clone(&mirrored.pane), Arc::clone(&mirrored.client), deliveries));
             }
         }
         for number in idle {
@@ -257,18 +234,8 @@ impl Server {
     }
 
     /// Compares a quiet pane with tmux's screen, cheaply first; repairs it when an exact capture differs too.
-    async fn check(
-        &self,
-        number: u32,
-        pane: &Arc<Pane>,
-        client: &Arc<Client>,
-        deliveries: u64,
-    ) -> Result<()> {
-        let is_quiet = || {
-            client
-                .activity(number)
-                .is_some_and(|(now, _)| now == deliveries)
-        };
+    async fn check(&self, number: u32, pane: &Arc<Pane>, client: &Arc<Client>, deliveries: u64) -> Result<()> {
+        let is_quiet = || client.activity(number).is_some_and(|(now, _)| now == deliveries);
         let replies = client.run(&capture::glance_line(number)).await?;
         let glance = capture::read_glance(number, &replies)?;
         if !is_quiet() || glance.facts.pid != pane.process() || glance.facts.dead {
@@ -303,11 +270,7 @@ impl Server {
             }
         }
         let tap: Arc<dyn Tap> = pane.clone();
-        if client.release(number, tap, follows) {
-            Ok(())
-        } else {
-            self.rejoin(number).await
-        }
+        if client.release(number, tap, follows) { Ok(()) } else { self.rejoin(number).await }
     }
 }
 
