@@ -3,6 +3,12 @@
 // Helpers of tests panic as tests do.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+/// What the cases of the contract tools share.
+mod cases;
+/// The cases of `capture_since`.
+mod cases_capture;
+/// The cases of `wait_for_text`.
+mod cases_wait;
 /// A client of the built server.
 mod client;
 /// Recorded screens of real tmux against the emulator.
