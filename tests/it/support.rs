@@ -29,10 +29,7 @@ impl TmuxServer {
     /// Starts a server whose first window has a size.
     pub fn start_sized(cols: u16, rows: u16) -> Self {
         // A socket's path may be no longer than about 100 bytes.
-        let directory = tempfile::Builder::new()
-            .prefix("pm")
-            .tempdir_in("/tmp")
-            .unwrap();
+        let directory = tempfile::Builder::new().prefix("pm").tempdir_in("/tmp").unwrap();
         let mut server = Self { directory, pid: 0 };
         let (x, y) = (cols.to_string(), rows.to_string());
         server.tmux(&["new-session", "-d", "-s", "main", "-x", &x, "-y", &y, "cat"]);
@@ -64,8 +61,7 @@ impl TmuxServer {
 
     /// Runs a tmux command and returns what it prints, without the last newline.
     pub fn tmux(&self, args: &[&str]) -> String {
-        self.try_tmux(args)
-            .unwrap_or_else(|error| panic!("tmux {args:?}: {error}"))
+        self.try_tmux(args).unwrap_or_else(|error| panic!("tmux {args:?}: {error}"))
     }
 
     /// Runs a tmux command that may fail; the error is its message.
@@ -81,9 +77,7 @@ impl TmuxServer {
             .output()
             .unwrap();
         if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout)
-                .trim_end_matches('\n')
-                .to_owned())
+            Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
         } else {
             Err(String::from_utf8_lossy(&output.stderr).into_owned())
         }
@@ -96,15 +90,7 @@ impl TmuxServer {
 
     /// Makes a window in a session whose program writes what the test gives it, and nothing else.
     pub fn scripted(&self, session: &str) -> ScriptedPane {
-        self.scripted_by(&[
-            "new-window",
-            "-d",
-            "-P",
-            "-F",
-            "#{pane_id}",
-            "-t",
-            &format!("{session}:"),
-        ])
+        self.scripted_by(&["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", &format!("{session}:")])
     }
 
     /// The same, by any command that makes a pane and prints its id.
@@ -112,21 +98,12 @@ impl TmuxServer {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let fifo = self.directory.path().join(format!("f{number}"));
-        assert!(
-            Command::new("mkfifo")
-                .arg(&fifo)
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         let script = format!("stty raw -echo; exec cat {}", fifo.display());
         let id = self.tmux(&[command, &[script.as_str()]].concat());
         // Blocks until the pane's program has opened its end.
         let input = File::options().write(true).open(&fifo).unwrap();
-        ScriptedPane {
-            number: id.trim_start_matches('%').parse().unwrap(),
-            input,
-        }
+        ScriptedPane { number: id.trim_start_matches('%').parse().unwrap(), input }
     }
 
     /// Everything of the server that a visit must leave as it was.
@@ -157,15 +134,7 @@ impl TmuxServer {
         let mut child = Command::new(tmux_program())
             .arg("-S")
             .arg(self.socket())
-            .args([
-                "-C",
-                "attach-session",
-                "-E",
-                "-f",
-                "ignore-size",
-                "-t",
-                session,
-            ])
+            .args(["-C", "attach-session", "-E", "-f", "ignore-size", "-t", session])
             .env_remove("TMUX")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -179,13 +148,7 @@ impl TmuxServer {
 
     /// Sends a signal to the server process, by name.
     pub fn signal(&self, name: &str) {
-        assert!(
-            Command::new("kill")
-                .args(["-s", name, &self.pid.to_string()])
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").args(["-s", name, &self.pid.to_string()]).status().unwrap().success());
     }
 }
 
@@ -194,10 +157,7 @@ impl Drop for TmuxServer {
         if self.pid != 0 {
             let pid = self.pid.to_string();
             for signal in ["CONT", "TERM", "KILL"] {
-                let _ = Command::new("kill")
-                    .args(["-s", signal, &pid])
-                    .stderr(Stdio::null())
-                    .status();
+                let _ = Command::new("kill").args(["-s", signal, &pid]).stderr(Stdio::null()).status();
                 if signal == "TERM" {
                     std::thread::sleep(Duration::from_millis(20));
                 }
@@ -215,11 +175,7 @@ pub struct ControlClient {
 impl ControlClient {
     /// Runs a line of commands; `true` if all of them succeeded.
     pub fn run(&mut self, line: &str) -> bool {
-        writeln!(
-            self.child.stdin.as_mut().unwrap(),
-            "{line} ; display-message -p done"
-        )
-        .unwrap();
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line} ; display-message -p done").unwrap();
         loop {
             let line = self.line();
             if line.starts_with("%error") || line == "done\n" {
@@ -230,10 +186,7 @@ impl ControlClient {
 
     fn line(&mut self) -> String {
         let mut line = Vec::new();
-        assert!(
-            self.output.read_until(b'\n', &mut line).unwrap() > 0,
-            "the control client ended"
-        );
+        assert!(self.output.read_until(b'\n', &mut line).unwrap() > 0, "the control client ended");
         String::from_utf8_lossy(&line).into_owned()
     }
 }

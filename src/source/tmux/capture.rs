@@ -51,8 +51,8 @@ pub(super) struct Facts {
     pub(super) mouse_sgr: bool,
     pub(super) mouse_utf8: bool,
     pub(super) mode_open: bool,
-    /// 3.7 and newer.
-    pub(super) bracketed_paste: bool,
+    /// Unknown before 3.7.
+    pub(super) bracketed_paste: Option<bool>,
     /// The rows of the layout are the pane's rows: no status line is drawn on its border.
     pub(super) follows_layout: bool,
     /// The option scroll-on-clear, 3.3 and newer.
@@ -98,9 +98,28 @@ pub(super) struct Abilities {
 impl Abilities {
     /// What a version can do.
     pub(super) fn of((major, minor): (u32, u32)) -> Self {
-        Self {
-            trims: (major, minor) >= (3, 4),
-            row_flags: (major, minor) >= (3, 7),
+        Self { trims: (major, minor) >= (3, 4), row_flags: (major, minor) >= (3, 7) }
+    }
+}
+
+impl Captured {
+    /// Takes back what tmux does to the screen when it says that the pane is dead (RULES 9.7): a linefeed on the last
+    /// row and these words there.
+    pub(super) fn undo_death(&mut self, words: &str) {
+        let is_said = |row: &CapturedRow| plain(&row.ansi).trim_ascii_end() == words.as_bytes().trim_ascii_end();
+        if words.is_empty() || !self.screen.last().is_some_and(is_said) {
+            return;
+        }
+        self.screen.pop();
+        match self.history.pop() {
+            Some(row) if !self.facts.alternate => {
+                self.screen.insert(0, row);
+                self.facts.history_size -= 1;
+            }
+            row => {
+                self.history.extend(row);
+                self.screen.push(CapturedRow::default());
+            }
         }
     }
 }
@@ -159,22 +178,12 @@ pub(super) fn read(pane: u32, abilities: Abilities, replies: &[Reply]) -> Result
         return Err(misfit(pane, "the number of rows"));
     }
     let screen = history.split_off(wanted);
-    let saved = facts
-        .alternate
-        .then(|| captured_rows(saved, saved_flags, abilities));
+    let saved = facts.alternate.then(|| captured_rows(saved, saved_flags, abilities));
     let mut bytes = Vec::new();
     for line in pending.lines() {
         unescape(line, &mut bytes);
     }
-    Ok(Captured {
-        facts,
-        title: title.text(),
-        path: path.text(),
-        history,
-        screen,
-        saved,
-        pending: bytes,
-    })
+    Ok(Captured { facts, title: title.text(), path: path.text(), history, screen, saved, pending: bytes })
 }
 
 fn misfit(pane: u32, what: &str) -> Error {
@@ -186,27 +195,16 @@ fn captured_rows(rows: &Reply, flags: &Reply, abilities: Abilities) -> Vec<Captu
     let wrapped: Vec<bool> = if abilities.row_flags {
         flags.lines().map(is_flagged_wrapped).collect()
     } else {
-        wrapped_flags(
-            &texts,
-            flags.body.strip_suffix(b"\n").unwrap_or(&flags.body),
-        )
+        let plain: Vec<Vec<u8>> = texts.iter().map(|row| plain(row)).collect();
+        wrapped_flags(&plain, flags.body.strip_suffix(b"\n").unwrap_or(&flags.body))
     };
     let flags = wrapped.into_iter().chain(std::iter::repeat(false));
-    texts
-        .into_iter()
-        .zip(flags)
-        .map(|(ansi, wrapped)| CapturedRow {
-            ansi: ansi.to_vec(),
-            wrapped,
-        })
-        .collect()
+    texts.into_iter().zip(flags).map(|(ansi, wrapped)| CapturedRow { ansi: ansi.to_vec(), wrapped }).collect()
 }
 
 /// `-F` puts a row's flags before it, up to a blank.
 fn is_flagged_wrapped(line: &[u8]) -> bool {
-    line.split(|byte| *byte == b' ')
-        .next()
-        .is_some_and(|flags| flags.contains(&b'W'))
+    line.split(|byte| *byte == b' ').next().is_some_and(|flags| flags.contains(&b'W'))
 }
 
 /// The text of a row without what `-e` puts in: SGR, SO and SI around line drawing, OSC 8.
@@ -214,9 +212,7 @@ fn plain(row: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(row.len());
     let mut rest = row;
     loop {
-        let at = rest
-            .iter()
-            .position(|byte| matches!(byte, 0x0e | 0x0f | 0x1b));
+        let at = rest.iter().position(|byte| matches!(byte, 0x0e | 0x0f | 0x1b));
         let (text, special) = rest.split_at(at.unwrap_or(rest.len()));
         out.extend_from_slice(text);
         rest = match special {
@@ -262,9 +258,7 @@ impl Facts {
         let mut fields = text.split(';');
         let id = fields.next().unwrap_or_default();
         if id != format!("%{pane}") {
-            return Err(Error::NoSuchPane(format!(
-                "no pane %{pane}; list_panes shows the live ones"
-            )));
+            return Err(Error::NoSuchPane(format!("no pane %{pane}; list_panes shows the live ones")));
         }
         Self::fields(pane, &mut fields).ok_or_else(|| misfit(pane, "its formats"))
     }
@@ -281,19 +275,13 @@ impl Facts {
         let alternate = number()? == 1;
         let (col, row) = (number(), number());
         let saved_cursor = match (col, row) {
-            (Some(col), Some(row)) if col < u64::from(u32::MAX) => {
-                Some(Point::new(short(row), short(col)))
-            }
+            (Some(col), Some(row)) if col < u64::from(u32::MAX) => Some(Point::new(short(row), short(col))),
             _ => None,
         };
         let history_size = number()?;
         let history_limit = usize::try_from(number()?).ok()?;
         let region = (short(number()?), short(number()?));
-        let tabs = fields
-            .next()?
-            .split(',')
-            .filter_map(|stop| stop.parse().ok())
-            .collect();
+        let tabs = fields.next()?.split(',').filter_map(|stop| stop.parse().ok()).collect();
         let mut flag = || fields.next().map(|field| field == "1");
         Some(Self {
             pane,
@@ -319,7 +307,7 @@ impl Facts {
             mouse_sgr: flag()?,
             mouse_utf8: flag()?,
             mode_open: fields.next()?.parse::<u32>().is_ok_and(|modes| modes > 0),
-            bracketed_paste: fields.next()? == "1",
+            bracketed_paste: fields.next().filter(|flag| !flag.is_empty()).map(|flag| flag == "1"),
             follows_layout: fields.next()? == "off",
             scroll_on_clear: fields.next()? != "0",
             alternate_allowed: fields.next()? != "0",
@@ -335,13 +323,7 @@ fn short(number: u64) -> u16 {
 /// The line that reads a screen's text cheaply, for the moment a call is read.
 pub(super) fn glance_line(pane: u32) -> Line {
     let id = format!("%{pane}");
-    Line::new(&["display-message", "-p", "-t", &id, FACTS]).then(&[
-        "capture-pane",
-        "-p",
-        "-N",
-        "-t",
-        &id,
-    ])
+    Line::new(&["display-message", "-p", "-t", &id, FACTS]).then(&["capture-pane", "-p", "-N", "-t", &id])
 }
 
 /// What [`glance_line`] saw.
@@ -358,10 +340,7 @@ pub(super) fn read_glance(pane: u32, replies: &[Reply]) -> Result<Glance> {
         return Err(misfit(pane, "the number of replies"));
     };
     let facts = Facts::read(pane, &facts.text())?;
-    let rows = rows
-        .lines()
-        .map(|row| String::from_utf8_lossy(row).into_owned())
-        .collect();
+    let rows = rows.lines().map(|row| String::from_utf8_lossy(row).into_owned()).collect();
     Ok(Glance { facts, rows })
 }
 
@@ -369,17 +348,7 @@ pub(super) fn read_glance(pane: u32, replies: &[Reply]) -> Result<Glance> {
 pub(super) fn page_line(pane: u32, from: i64, to: i64, abilities: Abilities) -> Line {
     let id = format!("%{pane}");
     let (from, to) = (from.to_string(), to.to_string());
-    let mut args = vec![
-        "capture-pane",
-        "-p",
-        "-N",
-        "-t",
-        &id,
-        "-S",
-        &from,
-        "-E",
-        &to,
-    ];
+    let mut args = vec!["capture-pane", "-p", "-N", "-t", &id, "-S", &from, "-E", &to];
     if abilities.trims {
         args.push("-T");
     }
@@ -402,29 +371,20 @@ mod tests {
     use super::*;
 
     fn reply(body: &str) -> Reply {
-        Reply {
-            ok: true,
-            body: body.as_bytes().to_vec(),
-            ..Reply::default()
-        }
+        Reply { ok: true, body: body.as_bytes().to_vec(), ..Reply::default() }
     }
 
-    const TEXT: &str = "%3;77;0;80;3;80;2;0;4294967295;4294967295;2;2000;0;2;8,16,72;0;0;1;1;0;1;0;0;0;0;0;0;;off;1;1\n";
+    const TEXT: &str =
+        "%3;77;0;80;3;80;2;0;4294967295;4294967295;2;2000;0;2;8,16,72;0;0;1;1;0;1;0;0;0;0;0;0;;off;1;1\n";
 
     #[test]
     fn facts() {
         let facts = Facts::read(3, TEXT.trim_end()).unwrap();
-        assert_eq!(
-            (facts.pid, facts.size, facts.cursor),
-            (77, Size::new(3, 80), Point::new(2, 80))
-        );
-        assert_eq!(
-            (facts.saved_cursor, facts.history_size, facts.region),
-            (None, 2, (0, 2))
-        );
+        assert_eq!((facts.pid, facts.size, facts.cursor), (77, Size::new(3, 80), Point::new(2, 80)));
+        assert_eq!((facts.saved_cursor, facts.history_size, facts.region), (None, 2, (0, 2)));
         assert_eq!(facts.tabs, [8, 16, 72]);
         assert!(facts.wrap && facts.cursor_visible && facts.cursor_keys && facts.follows_layout);
-        assert!(!facts.insert && !facts.mode_open && !facts.bracketed_paste);
+        assert!(!facts.insert && !facts.mode_open && facts.bracketed_paste.is_none());
         assert_eq!(Facts::read(4, TEXT).unwrap_err().kind(), "no_such_pane");
         assert_eq!(Facts::read(3, "%3;x").unwrap_err().kind(), "internal");
     }
@@ -470,23 +430,20 @@ mod tests {
             reply("\n"),
             reply("\n"),
         ];
-        let captured = read(3, abilities, &replies).unwrap();
+        let mut captured = read(3, abilities, &replies).unwrap();
         let wraps: Vec<bool> = captured.history.iter().map(|row| row.wrapped).collect();
         assert_eq!(wraps, [true, false]);
         assert_eq!(captured.screen.len(), 3);
         assert_eq!(captured.screen[0].ansi, b"\x1b[31mred");
-        assert_eq!(
-            (captured.title.as_str(), captured.path.as_str()),
-            ("a title", "")
-        );
-        assert_eq!(
-            (captured.pending, captured.saved),
-            (b"\x1b[3".to_vec(), None)
-        );
+        captured.undo_death("red");
+        assert_eq!((captured.title.as_str(), captured.path.as_str()), ("a title", ""));
+        assert_eq!((captured.pending.as_slice(), captured.saved.is_none()), (&b"\x1b[3"[..], true));
+        captured.screen[2].ansi = b"dead".to_vec();
+        captured.undo_death("dead");
+        let rows: Vec<&[u8]> = captured.screen.iter().map(|row| row.ansi.as_slice()).collect();
+        assert_eq!(rows, [&b"h2"[..], b"\x1b[31mred", b"x"]);
+        assert_eq!((captured.facts.history_size, captured.history.len()), (1, 1));
         assert_eq!(read(3, abilities, &replies[1..]).unwrap().history.len(), 2);
-        assert_eq!(
-            read(3, abilities, &replies[2..]).unwrap_err().kind(),
-            "internal"
-        );
+        assert_eq!(read(3, abilities, &replies[2..]).unwrap_err().kind(), "internal");
     }
 }

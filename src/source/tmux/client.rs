@@ -118,23 +118,14 @@ impl Client {
             .name(format!("tmux-client-{id}"))
             .spawn(move || reader.read(reading, child))
             .map_err(|error| no_client(&error))?;
-        let client = Arc::new(Self {
-            id,
-            session,
-            shared,
-            phase: watched,
-        });
+        let client = Arc::new(Self { id, session, shared, phase: watched });
         client.attached().await?;
         Ok(client)
     }
 
     async fn attached(&self) -> Result<()> {
         let mut phase = self.phase.clone();
-        let seen = tokio::time::timeout(
-            REPLY_LIMIT,
-            phase.wait_for(|phase| *phase != Phase::Starting),
-        )
-        .await;
+        let seen = tokio::time::timeout(REPLY_LIMIT, phase.wait_for(|phase| *phase != Phase::Starting)).await;
         match seen {
             Ok(Ok(phase)) if *phase == Phase::Attached => Ok(()),
             Ok(_) => Err(Error::ServerLost(format!(
@@ -202,9 +193,7 @@ impl Client {
         // A target that does not exist is silently replaced by another pane.
         if replies.first().map(Reply::text).as_ref() != Some(&id) {
             self.shared.routes.lock().remove(pane);
-            return Err(Error::NoSuchPane(format!(
-                "no pane {id}; list_panes shows the live ones"
-            )));
+            return Err(Error::NoSuchPane(format!("no pane {id}; list_panes shows the live ones")));
         }
         match tokio::time::timeout(REPLY_LIMIT, held).await {
             Ok(Ok(())) => Ok(()),
@@ -215,10 +204,7 @@ impl Client {
 
     /// Hands the held output of a pane on, and all that follows; `false` if too much was held to keep.
     pub(super) fn release(&self, pane: u32, tap: Arc<dyn Tap>, follow_layout: bool) -> bool {
-        self.shared
-            .routes
-            .lock()
-            .release(pane, tap, Instant::now(), follow_layout)
+        self.shared.routes.lock().release(pane, tap, Instant::now(), follow_layout)
     }
 
     /// Mutes a pane that nobody wants any more.
@@ -243,14 +229,12 @@ impl Client {
     pub(super) async fn end(&self) {
         let mut phase = self.phase.clone();
         self.shared.wire.lock().detach();
-        let ended =
-            tokio::time::timeout(DETACH_GRACE, phase.wait_for(|phase| *phase == Phase::Ended));
+        let ended = tokio::time::timeout(DETACH_GRACE, phase.wait_for(|phase| *phase == Phase::Ended));
         if ended.await.is_ok() {
             return;
         }
         drop(self.shared.output.shutdown(Shutdown::Both));
-        let killed =
-            tokio::time::timeout(DETACH_GRACE, phase.wait_for(|phase| *phase == Phase::Ended));
+        let killed = tokio::time::timeout(DETACH_GRACE, phase.wait_for(|phase| *phase == Phase::Ended));
         drop(killed.await);
     }
 
@@ -345,15 +329,10 @@ impl Shared {
     fn reply(&self, reply: Reply) -> Option<String> {
         let number = reply.number;
         // Notices act before the asker hears of the reply: it may rely on them.
-        if reply.flags & 1 == 1
-            && reply.body.first() == Some(&b'%')
-            && self.wire.lock().is_refresh()
-        {
+        if reply.flags & 1 == 1 && reply.body.first() == Some(&b'%') && self.wire.lock().is_refresh() {
             for notice in reply.notices() {
                 match notice {
-                    Event::Pause(pane) if !self.routes.lock().paused(pane) => {
-                        self.tell(Notice::Gap(pane))
-                    }
+                    Event::Pause(pane) if !self.routes.lock().paused(pane) => self.tell(Notice::Gap(pane)),
                     Event::Continue(pane) => self.routes.lock().continued(pane),
                     _ => {}
                 }
@@ -378,14 +357,8 @@ impl Shared {
     fn lost(&self, reason: &str) -> Error {
         let session = self.session;
         let socket = &self.settings.socket;
-        let why = if reason.is_empty() {
-            "its client ended"
-        } else {
-            reason
-        };
-        Error::ServerLost(format!(
-            "the connection to session ${session} on {socket} ended: {why}"
-        ))
+        let why = if reason.is_empty() { "its client ended" } else { reason };
+        Error::ServerLost(format!("the connection to session ${session} on {socket} ended: {why}"))
     }
 }
 

@@ -45,12 +45,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            program: PathBuf::from("tmux"),
-            socket: Socket::Default,
-            config: None,
-            retention: 50_000,
-        }
+        Self { program: PathBuf::from("tmux"), socket: Socket::Default, config: None, retention: 50_000 }
     }
 }
 
@@ -140,9 +135,7 @@ impl Settings {
                 "no tmux server on {socket}; start one with `tmux new-session -d`, or open an embedded pane"
             ))
         } else if message.contains("no current") || message.contains("no sessions") {
-            Error::NoServer(format!(
-                "the tmux server on {socket} has no session; start one with `tmux new-session -d`"
-            ))
+            Error::NoServer(format!("the tmux server on {socket} has no session; start one with `tmux new-session -d`"))
         } else if message.contains("ermission denied") || message.contains("access not allowed") {
             Error::NoServer(format!(
                 "the tmux server on {socket} may not be used by this user ({message}); run as its owner"
@@ -205,14 +198,8 @@ mod tests {
         let settings = Settings::default();
         for (message, kind) in [
             ("no server running on /tmp/x", "no_server"),
-            (
-                "error connecting to /tmp/x (No such file or directory)",
-                "no_server",
-            ),
-            (
-                "error connecting to /tmp/x (Permission denied)",
-                "no_server",
-            ),
+            ("error connecting to /tmp/x (No such file or directory)", "no_server"),
+            ("error connecting to /tmp/x (Permission denied)", "no_server"),
             ("can't find pane: %9", "no_such_pane"),
             ("no space for new pane", "limit"),
             ("usage: ...", "bad_argument"),

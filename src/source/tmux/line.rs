@@ -19,8 +19,7 @@ impl Line {
 
     /// Appends a command, run after the ones before unless one of them fails.
     pub fn then<S: AsRef<str>>(mut self, args: &[S]) -> Self {
-        self.commands
-            .push(args.iter().map(|arg| arg.as_ref().to_owned()).collect());
+        self.commands.push(args.iter().map(|arg| arg.as_ref().to_owned()).collect());
         self
     }
 
@@ -57,12 +56,9 @@ impl Line {
 /// would end the line.
 fn quote(arg: &str, out: &mut Vec<u8>) -> Result<()> {
     if arg.contains('\0') {
-        return Err(Error::BadArgument(
-            "an argument for tmux holds a NUL character".to_owned(),
-        ));
+        return Err(Error::BadArgument("an argument for tmux holds a NUL character".to_owned()));
     }
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.');
     if !arg.is_empty() && arg.bytes().all(plain) {
         out.extend_from_slice(arg.as_bytes());
         return Ok(());

@@ -192,29 +192,12 @@ mod tests {
 %6 $1 @2 0 1 24 80 77 1 3 1 1 2 1 1 0 12 /dev/pts/1 sh n   / \n";
         let rows = read(text.split(|byte| *byte == b'\n'));
         assert_eq!(rows.len(), 2);
-        assert_eq!(
-            (
-                rows[0].pane,
-                rows[0].session,
-                rows[0].window,
-                rows[0].process
-            ),
-            (5, 1, 2, 77)
-        );
+        assert_eq!((rows[0].pane, rows[0].session, rows[0].window, rows[0].process), (5, 1, 2, 77));
         assert_eq!(rows[0].session_name, "a b;c");
-        assert_eq!(
-            (rows[0].title.as_str(), rows[0].path.as_str()),
-            ("#{x}", "/tmp/a\nb")
-        );
-        assert_eq!(
-            (rows[0].dead_status, rows[0].dead, rows[0].is_fleeting),
-            (None, false, false)
-        );
+        assert_eq!((rows[0].title.as_str(), rows[0].path.as_str()), ("#{x}", "/tmp/a\nb"));
+        assert_eq!((rows[0].dead_status, rows[0].dead, rows[0].is_fleeting), (None, false, false));
         assert_eq!(rows[0].size, Size::new(24, 80));
-        assert_eq!(
-            (rows[1].dead_status, rows[1].dead, rows[1].is_fleeting),
-            (Some(3), true, true)
-        );
+        assert_eq!((rows[1].dead_status, rows[1].dead, rows[1].is_fleeting), (Some(3), true, true));
         assert_eq!((rows[1].attached, rows[1].title.as_str()), (2, ""));
     }
 }

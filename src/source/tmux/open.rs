@@ -46,9 +46,18 @@ pub(super) struct Mirrored {
     /// Deliveries at the newest check against tmux's screen; `None` asks for one.
     pub(super) checked: Option<u64>,
     pub(super) checked_at: Instant,
+    /// The size at that check: after a change a difference is no drift.
+    pub(super) checked_size: Size,
     /// The moment of its seed, for callers that were late to join.
     seeded: Mark,
     seeded_at: Instant,
+}
+
+impl Mirrored {
+    /// The mirror's size.
+    pub(super) fn size(&self) -> Size {
+        self.pane.with_mirror(|mirror| mirror.screen().size())
+    }
 }
 
 /// A mirror in the making.
@@ -84,12 +93,7 @@ impl Server {
     /// # Errors
     /// No such pane, or the server is gone.
     pub async fn snapshot(&self, pane: u32) -> Result<Snapshot> {
-        self.state
-            .lock()
-            .tickets
-            .entry(pane)
-            .or_default()
-            .push(Instant::now());
+        self.state.lock().tickets.entry(pane).or_default().push(Instant::now());
         let taken = self.run(&capture::glance_line(pane)).await;
         let snapshot = taken.and_then(|replies| capture::read_glance(pane, &replies));
         if snapshot.is_err() {
@@ -105,11 +109,7 @@ impl Server {
     ///
     /// # Errors
     /// No such pane, a session that we must not attach to, too many mirrors, or the server is gone.
-    pub async fn open(
-        self: &Arc<Self>,
-        pane: u32,
-        snapshot: Snapshot,
-    ) -> Result<(Arc<Pane>, Mark)> {
+    pub async fn open(self: &Arc<Self>, pane: u32, snapshot: Snapshot) -> Result<(Arc<Pane>, Mark)> {
         let answer = {
             let mut state = self.state.lock();
             state.take_ticket(pane);
@@ -188,20 +188,20 @@ impl Server {
                 client,
                 checked: None,
                 checked_at: now,
+                checked_size: facts.size,
                 seeded: late,
                 seeded_at: now,
             };
             state.panes.insert(number, mirrored);
         }
+        drop(state);
+        // What happened to it meanwhile was nobody's concern yet.
+        self.look();
         Ok(())
     }
 
     /// Waits for the snapshots that are under way, then asks for the capture that all of them are compared with.
-    async fn fix(
-        &self,
-        client: &Client,
-        number: u32,
-    ) -> Result<(Answer, Vec<Snapshot>, Vec<oneshot::Sender<Opened>>)> {
+    async fn fix(&self, client: &Client, number: u32) -> Result<(Answer, Vec<Snapshot>, Vec<oneshot::Sender<Opened>>)> {
         let deadline = Instant::now() + TICKET;
         loop {
             let joined = self.joined.notified();
@@ -225,28 +225,16 @@ impl Server {
         }
     }
 
-    pub(super) async fn captured(
-        &self,
-        client: &Client,
-        number: u32,
-        answer: Answer,
-    ) -> Result<Captured> {
+    pub(super) async fn captured(&self, client: &Client, number: u32, answer: Answer) -> Result<Captured> {
         let replies = client.answer(answer).await?;
         capture::read(number, self.abilities, &replies)
     }
 
     /// Seeds a new pane, or one that was put to sleep, and takes a mark for each snapshot.
-    fn seeded(
-        &self,
-        number: u32,
-        captured: Captured,
-        snapshots: &[Snapshot],
-    ) -> (Arc<Pane>, Vec<Mark>) {
+    fn seeded(&self, number: u32, captured: Captured, snapshots: &[Snapshot]) -> (Arc<Pane>, Vec<Mark>) {
         let process = captured.facts.pid;
         let asleep = self.state.lock().asleep.remove(&number);
-        if let Some(pane) =
-            asleep.filter(|pane| pane.process() == process && pane.ended().is_none())
-        {
+        if let Some(pane) = asleep.filter(|pane| pane.process() == process && pane.ended().is_none()) {
             let marks = wake(&pane, captured, snapshots, self.settings.retention);
             return (pane, marks);
         }
@@ -257,14 +245,7 @@ impl Server {
             answer_queries: false,
         };
         let mirror = Mirror::new(Terminal::new(captured.facts.size, options));
-        let pane = Pane::new(
-            PaneId::Tmux {
-                server: self.id(),
-                pane: number,
-            },
-            process,
-            mirror,
-        );
+        let pane = Pane::new(PaneId::Tmux { server: self.id(), pane: number }, process, mirror);
         let marks = pane.with_mirror(|mirror| mirror.open(seed::build(captured), snapshots));
         (pane, marks)
     }
@@ -282,9 +263,7 @@ impl Server {
                 return Ok(());
             }
         }
-        Err(Error::Limit(format!(
-            "pane %{number} writes faster than it can be read"
-        )))
+        Err(Error::Limit(format!("pane %{number} writes faster than it can be read")))
     }
 
     /// Reads a pane at an exact moment of its stream; its output is held from then on until it is released.
@@ -297,11 +276,7 @@ impl Server {
     /// Takes a mirrored pane up again, through whatever session it is in now: what changed meanwhile counts as
     /// written.
     pub(super) async fn rejoin(&self, number: u32) -> Result<()> {
-        let Some((pane, old)) = self
-            .state
-            .lock()
-            .live(number)
-            .map(|m| (Arc::clone(&m.pane), Arc::clone(&m.client)))
+        let Some((pane, old)) = self.state.lock().live(number).map(|m| (Arc::clone(&m.pane), Arc::clone(&m.client)))
         else {
             return Ok(());
         };
@@ -335,15 +310,11 @@ impl Server {
         let rows = self.list().await?;
         let state = self.state.lock();
         let rank = |row: &PaneInfo| {
-            let has_client = state
-                .clients
-                .get(&row.session)
-                .is_some_and(|client| client.is_open());
+            let has_client = state.clients.get(&row.session).is_some_and(|client| client.is_open());
             (!has_client, !may_attach(row), row.session)
         };
         let rows = rows.into_iter().filter(|row| row.pane == number);
-        rows.min_by_key(|row| rank(row))
-            .ok_or_else(|| no_pane(number))
+        rows.min_by_key(|row| rank(row)).ok_or_else(|| no_pane(number))
     }
 
     /// A pane has ended: its waits are told.
@@ -367,30 +338,16 @@ impl Server {
     /// How the pane ended, or that the server is gone.
     pub async fn confirm(&self, pane: &Pane) -> Result<()> {
         pane.check_alive()?;
-        let PaneId::Tmux {
-            pane: number,
-            server,
-        } = *pane.id()
-        else {
+        let PaneId::Tmux { pane: number, server } = *pane.id() else {
             return Ok(());
         };
         if server != self.id() {
             return Err(Ended::ServerGone.error(pane.id()));
         }
         let id = format!("%{number}");
-        let line = Line::new(&[
-            "display-message",
-            "-p",
-            "-t",
-            &id,
-            "#{pane_id} #{pane_pid} #{pane_dead}",
-        ]);
+        let line = Line::new(&["display-message", "-p", "-t", &id, "#{pane_id} #{pane_pid} #{pane_dead}"]);
         // Over the client that feeds it, so that its output comes first.
-        let feeding = self
-            .state
-            .lock()
-            .live(number)
-            .map(|mirrored| Arc::clone(&mirrored.client));
+        let feeding = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client));
         let replies = match feeding.filter(|client| client.is_open()) {
             Some(client) => client.run(&line).await,
             None => self.run(&line).await,
@@ -421,16 +378,11 @@ impl Server {
             if state.panes.len() < MIRRORS {
                 return Ok(());
             }
-            let idle = state
-                .panes
-                .iter()
-                .map(|(number, mirrored)| (mirrored.pane.idle(), *number));
+            let idle = state.panes.iter().map(|(number, mirrored)| (mirrored.pane.idle(), *number));
             idle.filter(|(idle, _)| !idle.is_zero()).max()
         };
         let Some((_, number)) = idlest else {
-            return Err(Error::Limit(format!(
-                "{MIRRORS} panes are waited on already, at most {MIRRORS} may be"
-            )));
+            return Err(Error::Limit(format!("{MIRRORS} panes are waited on already, at most {MIRRORS} may be")));
         };
         self.put_to_sleep(number);
         Ok(())
@@ -459,11 +411,7 @@ fn wake(pane: &Pane, captured: Captured, snapshots: &[Snapshot], retention: usiz
         let after = mirror.mark();
         let shown = mirror.visible_rows();
         let mark = |snapshot: &Snapshot| {
-            if same_rows(&snapshot.rows, &shown) {
-                after
-            } else {
-                before
-            }
+            if same_rows(&snapshot.rows, &shown) { after } else { before }
         };
         snapshots.iter().map(mark).collect()
     })
@@ -471,18 +419,13 @@ fn wake(pane: &Pane, captured: Captured, snapshots: &[Snapshot], retention: usiz
 
 pub(super) fn same_rows(left: &[String], right: &[String]) -> bool {
     left.len() == right.len()
-        && left
-            .iter()
-            .zip(right)
-            .all(|(left, right)| left.trim_end_matches(' ') == right.trim_end_matches(' '))
+        && left.iter().zip(right).all(|(left, right)| left.trim_end_matches(' ') == right.trim_end_matches(' '))
 }
 
 impl State {
     /// A mirrored pane that has not ended.
     pub(super) fn live(&self, pane: u32) -> Option<&Mirrored> {
-        self.panes
-            .get(&pane)
-            .filter(|mirrored| mirrored.pane.ended().is_none())
+        self.panes.get(&pane).filter(|mirrored| mirrored.pane.ended().is_none())
     }
 
     fn take_ticket(&mut self, pane: u32) {

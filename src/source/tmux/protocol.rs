@@ -83,18 +83,12 @@ impl Reply {
 
     /// The first line as text, for messages and formats.
     pub fn text(&self) -> String {
-        self.lines()
-            .next()
-            .map(|line| String::from_utf8_lossy(line).into_owned())
-            .unwrap_or_default()
+        self.lines().next().map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default()
     }
 
     /// `%pause` and `%continue` lines in the body. To be asked only of commands that print nothing else.
     pub fn notices(&self) -> impl Iterator<Item = Event<'_>> {
-        self.lines()
-            .map(event)
-            .filter(|event| matches!(event, Some(Event::Pause(_) | Event::Continue(_))))
-            .flatten()
+        self.lines().map(event).filter(|event| matches!(event, Some(Event::Pause(_) | Event::Continue(_)))).flatten()
     }
 }
 
@@ -169,9 +163,7 @@ impl Parser {
     }
 
     fn output(&mut self, rest: &[u8], before: &[u8], sink: &mut impl FnMut(Event<'_>)) {
-        let Some((pane, data)) =
-            cut(rest, b" ").and_then(|(id, data)| Some((number(id, b'%')?, data)))
-        else {
+        let Some((pane, data)) = cut(rest, b" ").and_then(|(id, data)| Some((number(id, b'%')?, data))) else {
             return;
         };
         // `%extended-output %P AGE ... : data`: the fields before the colon are ours to skip.
@@ -185,10 +177,7 @@ impl Parser {
         if data.contains(&b'\\') {
             self.plain.clear();
             unescape(data, &mut self.plain);
-            sink(Event::Output {
-                pane,
-                data: &self.plain,
-            });
+            sink(Event::Output { pane, data: &self.plain });
         } else {
             sink(Event::Output { pane, data });
         }
@@ -201,14 +190,7 @@ impl Block {
         let mut fields = guard.split(|byte| *byte == b' ').skip(1);
         let number = decimal(fields.next()?)?;
         let flags = u32::try_from(decimal(fields.next()?)?).ok()?;
-        Some(Self {
-            guard: guard.to_vec(),
-            reply: Reply {
-                number,
-                flags,
-                ..Reply::default()
-            },
-        })
+        Some(Self { guard: guard.to_vec(), reply: Reply { number, flags, ..Reply::default() } })
     }
 
     fn push(&mut self, line: &[u8]) {
@@ -253,10 +235,7 @@ fn layout_change(rest: &[u8]) -> Option<Event<'_>> {
     let mut fields = rest.split(|byte| *byte == b' ');
     let window = number(fields.next()?, b'@')?;
     let whole = fields.next()?;
-    let layout = fields
-        .next()
-        .filter(|seen| !seen.is_empty())
-        .unwrap_or(whole);
+    let layout = fields.next().filter(|seen| !seen.is_empty()).unwrap_or(whole);
     Some(Event::LayoutChange { window, layout })
 }
 
@@ -296,13 +275,7 @@ pub fn unescape(text: &[u8], out: &mut Vec<u8>) {
         let (plain, escape) = rest.split_at(at);
         out.extend_from_slice(plain);
         rest = match escape {
-            [
-                _,
-                a @ b'0'..=b'3',
-                b @ b'0'..=b'7',
-                c @ b'0'..=b'7',
-                rest @ ..,
-            ] => {
+            [_, a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
                 out.push(((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'));
                 rest
             }
@@ -337,10 +310,7 @@ fn decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 19 || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(
-        text.iter()
-            .fold(0, |n, digit| n * 10 + u64::from(digit - b'0')),
-    )
+    Some(text.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0')))
 }
 
 fn short(text: &[u8]) -> Option<u16> {

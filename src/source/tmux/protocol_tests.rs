@@ -15,13 +15,9 @@ fn events(input: &[u8], step: usize) -> Vec<String> {
 fn show(event: &Event<'_>) -> String {
     match event {
         Event::Output { pane, data } => format!("output {pane} {}", data.escape_ascii()),
-        Event::Reply(reply) => format!(
-            "reply {} {} {} {}",
-            reply.number,
-            reply.flags,
-            reply.ok,
-            reply.body.escape_ascii()
-        ),
+        Event::Reply(reply) => {
+            format!("reply {} {} {} {}", reply.number, reply.flags, reply.ok, reply.body.escape_ascii())
+        }
         Event::LayoutChange { window, layout } => {
             format!("layout {window} {}", layout.escape_ascii())
         }
@@ -66,41 +62,22 @@ fn a_stream_gives_the_same_events_however_it_is_cut() {
 #[test]
 fn a_row_that_looks_like_the_end_of_its_block_is_noticed() {
     let seen = events(b"%begin 5 6 1\nrow\n%end 5 6 1\nrest\n%end 5 6 1\n", 1000);
-    assert_eq!(
-        seen,
-        [
-            "reply 6 1 true row\\n",
-            "Broken(\"an %end without its %begin\")"
-        ]
-    );
+    assert_eq!(seen, ["reply 6 1 true row\\n", "Broken(\"an %end without its %begin\")"]);
 }
 
 #[test]
 fn notices_inside_a_reply_are_found_and_nothing_else() {
-    let reply = Reply {
-        body: b"%pause %3\n%output %1 x\n%continue %4\n".to_vec(),
-        ..Reply::default()
-    };
+    let reply = Reply { body: b"%pause %3\n%output %1 x\n%continue %4\n".to_vec(), ..Reply::default() };
     let notices: Vec<_> = reply.notices().collect();
     assert_eq!(notices, [Event::Pause(3), Event::Continue(4)]);
 }
 
 #[test]
 fn malformed_lines_give_nothing_or_broken() {
-    for line in [
-        "%output",
-        "%output 5 x",
-        "%output %x y",
-        "%extended-output %1 x",
-        "%pause 5",
-        "%layout-change @1",
-        "%",
-    ] {
-        assert_eq!(
-            events(format!("{line}\n").as_bytes(), 1000),
-            Vec::<String>::new(),
-            "{line}"
-        );
+    for line in
+        ["%output", "%output 5 x", "%output %x y", "%extended-output %1 x", "%pause 5", "%layout-change @1", "%"]
+    {
+        assert_eq!(events(format!("{line}\n").as_bytes(), 1000), Vec::<String>::new(), "{line}");
     }
     assert_eq!(events(b"%begin 1 x 1\n", 100).len(), 1);
 }
@@ -152,15 +129,8 @@ fn layouts() {
 
 #[test]
 fn reply_lines() {
-    for (body, lines) in [
-        (&b""[..], vec![]),
-        (b"\n", vec![&b""[..]]),
-        (b"a\n\nb\n", vec![b"a", b"", b"b"]),
-    ] {
-        let reply = Reply {
-            body: body.to_vec(),
-            ..Reply::default()
-        };
+    for (body, lines) in [(&b""[..], vec![]), (b"\n", vec![&b""[..]]), (b"a\n\nb\n", vec![b"a", b"", b"b"])] {
+        let reply = Reply { body: body.to_vec(), ..Reply::default() };
         assert_eq!(reply.lines().collect::<Vec<_>>(), lines);
     }
 }

@@ -143,13 +143,7 @@ impl Routes {
     }
 
     /// Hands on what was held and all that follows. `false` if too much came meanwhile: nothing was handed on.
-    pub(super) fn release(
-        &mut self,
-        pane: u32,
-        tap: Arc<dyn Tap>,
-        now: Instant,
-        follow_layout: bool,
-    ) -> bool {
+    pub(super) fn release(&mut self, pane: u32, tap: Arc<dyn Tap>, now: Instant, follow_layout: bool) -> bool {
         let route = self.panes.entry(pane).or_default();
         route.hold = false;
         route.held = None;
@@ -196,11 +190,7 @@ impl Routes {
     /// The tap of a live pane whose size follows the layout.
     pub(super) fn follows_layout(&self, pane: u32) -> Option<Arc<dyn Tap>> {
         match self.panes.get(&pane) {
-            Some(Route {
-                sink: Sink::Live(tap),
-                follow_layout: true,
-                ..
-            }) => Some(Arc::clone(tap)),
+            Some(Route { sink: Sink::Live(tap), follow_layout: true, .. }) => Some(Arc::clone(tap)),
             _ => None,
         }
     }
@@ -225,9 +215,7 @@ mod tests {
 
     impl Tap for Log {
         fn deliver(&self, bytes: &[u8], _: Instant) {
-            self.0
-                .lock()
-                .push(String::from_utf8_lossy(bytes).into_owned());
+            self.0.lock().push(String::from_utf8_lossy(bytes).into_owned());
         }
         fn resize(&self, _: Size) {}
     }

@@ -2,7 +2,7 @@
 
 use super::capture::{Captured, CapturedRow, Glance};
 use crate::mirror::Snapshot;
-use crate::term::{Modes, Seed, SeedRow};
+use crate::term::{Seed, SeedModes, SeedRow};
 
 /// Builds a seed. What tmux does not tell (RULES 11.9: pen, charsets, DECSC slot, ...) keeps its initial value.
 pub(super) fn build(captured: Captured) -> Seed {
@@ -17,36 +17,30 @@ pub(super) fn build(captured: Captured) -> Seed {
         cursor: facts.cursor,
         region: facts.region,
         tabs: facts.tabs,
-        modes: Modes {
+        modes: SeedModes {
             insert: facts.insert,
             origin: facts.origin,
             wrap: facts.wrap,
             cursor_visible: facts.cursor_visible,
             keypad: facts.keypad,
-            cursor_keys: facts.cursor_keys,
+            keypad_cursor: facts.cursor_keys,
             mouse_standard: facts.mouse_standard,
             mouse_button: facts.mouse_button,
             mouse_all: facts.mouse_all,
             mouse_sgr: facts.mouse_sgr,
             mouse_utf8: facts.mouse_utf8,
             bracketed_paste: facts.bracketed_paste,
-            ..Modes::default()
+            focus: None,
         },
         saved_cursor: facts.saved_cursor,
         title: captured.title,
         path: captured.path,
         pending: captured.pending,
-        ..Seed::default()
     }
 }
 
 fn rows(rows: Vec<CapturedRow>) -> Vec<SeedRow> {
-    rows.into_iter()
-        .map(|row| SeedRow {
-            ansi: row.ansi,
-            wrapped: row.wrapped,
-        })
-        .collect()
+    rows.into_iter().map(|row| SeedRow { ansi: row.ansi, wrapped: row.wrapped }).collect()
 }
 
 /// What a call saw when it was read.

@@ -73,10 +73,7 @@ impl Server {
         let line = Line::new(&["display-message", "-p", "#{pid} #{start_time} #{version}"]);
         let text = settings.run(&line, false, REPLY_LIMIT).await?;
         let (id, version) = identity(&text).ok_or_else(|| {
-            Error::Internal(format!(
-                "tmux says of itself {:?}, which is not understood",
-                text.trim()
-            ))
+            Error::Internal(format!("tmux says of itself {:?}, which is not understood", text.trim()))
         })?;
         // Versions without a number are builds of OpenBSD or of git: newer than any that is too old.
         let number = version_number(&version).unwrap_or((3, 3));
@@ -136,10 +133,7 @@ impl Server {
             None => return self.list_without_client().await,
         };
         match replies {
-            Ok(replies) => Ok(replies
-                .first()
-                .map(|reply| list::read(reply.lines()))
-                .unwrap_or_default()),
+            Ok(replies) => Ok(replies.first().map(|reply| list::read(reply.lines())).unwrap_or_default()),
             // The client may have ended, and the server lives.
             Err(Error::ServerLost(_)) if self.is_alive() => self.list_without_client().await,
             Err(error) => Err(error),
@@ -148,10 +142,7 @@ impl Server {
 
     async fn list_without_client(&self) -> Result<Vec<PaneInfo>> {
         self.check_alive()?;
-        let text = self
-            .settings
-            .run(&list::list_line(), false, REPLY_LIMIT)
-            .await?;
+        let text = self.settings.run(&list::list_line(), false, REPLY_LIMIT).await?;
         Ok(list::read(text.as_bytes().split(|byte| *byte == b'\n')))
     }
 
@@ -162,19 +153,8 @@ impl Server {
     pub async fn send(&self, pane: u32, bytes: &[u8]) -> Result<()> {
         let client = self.any_client().await?;
         let id = format!("%{pane}");
-        let line = Line::new(&[
-            "display-message",
-            "-p",
-            "-t",
-            &id,
-            "#{pane_id} #{pane_in_mode}",
-        ]);
-        let seen = client
-            .run(&line)
-            .await?
-            .first()
-            .map(Reply::text)
-            .unwrap_or_default();
+        let line = Line::new(&["display-message", "-p", "-t", &id, "#{pane_id} #{pane_in_mode}"]);
+        let seen = client.run(&line).await?.first().map(Reply::text).unwrap_or_default();
         match seen.split_once(' ') {
             Some((seen, mode)) if seen == id && matches!(mode, "" | "0") => {}
             Some((seen, _)) if seen == id => {
@@ -186,12 +166,7 @@ impl Server {
         }
         let mut answers = Vec::new();
         for chunk in bytes.chunks(KEYS) {
-            let mut args = vec![
-                "send-keys".to_owned(),
-                "-t".to_owned(),
-                id.clone(),
-                "-H".to_owned(),
-            ];
+            let mut args = vec!["send-keys".to_owned(), "-t".to_owned(), id.clone(), "-H".to_owned()];
             args.extend(chunk.iter().map(|byte| format!("{byte:02x}")));
             answers.push(client.post(&Line::new(&args))?);
         }
@@ -206,8 +181,7 @@ impl Server {
     /// # Errors
     /// No such pane.
     pub async fn kill_pane(&self, pane: u32) -> Result<()> {
-        self.run(&Line::new(&["kill-pane", "-t", &format!("%{pane}")]))
-            .await?;
+        self.run(&Line::new(&["kill-pane", "-t", &format!("%{pane}")])).await?;
         Ok(())
     }
 
@@ -222,9 +196,7 @@ impl Server {
                 "rows {from} to {to} are no page of at most {rows} rows of history"
             )));
         }
-        let replies = self
-            .run(&capture::page_line(pane, from, to, self.abilities))
-            .await?;
+        let replies = self.run(&capture::page_line(pane, from, to, self.abilities)).await?;
         capture::read_page(pane, from, to, &replies)
     }
 
@@ -235,16 +207,11 @@ impl Server {
             let gone = Error::Withdrawn("the connection to the tmux server was closed".to_owned());
             state.over.get_or_insert(gone);
             for mirrored in std::mem::take(&mut state.panes).into_values() {
-                mirrored
-                    .pane
-                    .end(Ended::Unreachable("the connection was closed".to_owned()));
+                mirrored.pane.end(Ended::Unreachable("the connection was closed".to_owned()));
             }
             state.clients.drain().map(|(_, client)| client).collect()
         };
-        let ends: Vec<_> = clients
-            .into_iter()
-            .map(|client| tokio::spawn(async move { client.end().await }))
-            .collect();
+        let ends: Vec<_> = clients.into_iter().map(|client| tokio::spawn(async move { client.end().await })).collect();
         for end in ends {
             drop(end.await);
         }
@@ -260,11 +227,7 @@ impl Server {
     pub(super) fn open_client(&self) -> Option<Arc<Client>> {
         let mut state = self.state.lock();
         state.used = Some(Instant::now());
-        state
-            .clients
-            .values()
-            .find(|client| client.is_open())
-            .cloned()
+        state.clients.values().find(|client| client.is_open()).cloned()
     }
 
     /// A client of whatever session; one is started if there is none.
@@ -288,11 +251,7 @@ impl Server {
     pub(super) async fn client_for(&self, row: &PaneInfo) -> Result<Arc<Client>> {
         let open = |server: &Self| {
             let state = server.state.lock();
-            state
-                .clients
-                .get(&row.session)
-                .filter(|client| client.is_open())
-                .cloned()
+            state.clients.get(&row.session).filter(|client| client.is_open()).cloned()
         };
         if let Some(client) = open(self) {
             return Ok(client);
@@ -346,20 +305,12 @@ impl Server {
     /// The panes that have a mirror, ended ones left out.
     pub fn mirrored_panes(&self) -> Vec<(u32, Arc<Pane>)> {
         let state = self.state.lock();
-        state
-            .panes
-            .iter()
-            .map(|(number, mirrored)| (*number, Arc::clone(&mirrored.pane)))
-            .collect()
+        state.panes.iter().map(|(number, mirrored)| (*number, Arc::clone(&mirrored.pane))).collect()
     }
 
     /// The mirror of a pane, if it has one.
     pub fn mirrored(&self, pane: u32) -> Option<Arc<Pane>> {
-        self.state
-            .lock()
-            .panes
-            .get(&pane)
-            .map(|mirrored| Arc::clone(&mirrored.pane))
+        self.state.lock().panes.get(&pane).map(|mirrored| Arc::clone(&mirrored.pane))
     }
 }
 
@@ -376,10 +327,7 @@ fn identity(text: &str) -> Option<(ServerId, String)> {
     let mut fields = text.split_whitespace();
     let pid = fields.next()?.parse().ok()?;
     let start_time = fields.next()?.parse().ok()?;
-    Some((
-        ServerId { pid, start_time },
-        fields.collect::<Vec<_>>().join(" "),
-    ))
+    Some((ServerId { pid, start_time }, fields.collect::<Vec<_>>().join(" ")))
 }
 
 /// How long somebody who captured a pane has to ask for its mirror.

@@ -71,12 +71,7 @@ impl TmuxSpawn {
             }
             TmuxPlace::Split { pane, beside } => {
                 let side = if *beside { "-h" } else { "-v" };
-                vec![
-                    "split-window".into(),
-                    side.into(),
-                    "-t".into(),
-                    format!("%{pane}"),
-                ]
+                vec!["split-window".into(), side.into(), "-t".into(), format!("%{pane}")]
             }
         };
         args.extend(["-d", "-P", "-F", "#{pane_id}"].map(str::to_owned));
@@ -85,9 +80,7 @@ impl TmuxSpawn {
         }
         for (name, value) in &self.environment {
             if name.is_empty() || name.contains('=') {
-                return Err(Error::BadArgument(format!(
-                    "{name:?} is not the name of an environment variable"
-                )));
+                return Err(Error::BadArgument(format!("{name:?} is not the name of an environment variable")));
             }
             args.extend(["-e".into(), format!("{name}={value}")]);
         }
@@ -104,9 +97,7 @@ fn argv(command: &[String]) -> Vec<String> {
             let direct = ["--", "/bin/sh", "-c", "exec \"$0\"", program.as_str()];
             direct.map(str::to_owned).to_vec()
         }
-        many => std::iter::once("--".to_owned())
-            .chain(many.iter().cloned())
-            .collect(),
+        many => std::iter::once("--".to_owned()).chain(many.iter().cloned()).collect(),
     }
 }
 
@@ -135,9 +126,7 @@ impl Server {
         let text = replies.first().map(Reply::text).unwrap_or_default();
         let pane = pane_number(&text)?;
         let rows = self.list().await?;
-        rows.into_iter()
-            .find(|row| row.pane == pane)
-            .ok_or_else(ended_at_once)
+        rows.into_iter().find(|row| row.pane == pane).ok_or_else(ended_at_once)
     }
 }
 
@@ -151,9 +140,7 @@ pub async fn start_server(settings: &Settings, spawn: &TmuxSpawn) -> Result<u32>
 }
 
 fn pane_number(text: &str) -> Result<u32> {
-    text.strip_prefix('%')
-        .and_then(|digits| digits.parse().ok())
-        .ok_or_else(ended_at_once)
+    text.strip_prefix('%').and_then(|digits| digits.parse().ok()).ok_or_else(ended_at_once)
 }
 
 fn ended_at_once() -> Error {
@@ -167,9 +154,7 @@ mod tests {
     #[test]
     fn lines() {
         let spawn = TmuxSpawn {
-            place: TmuxPlace::Session {
-                name: Some("a b".into()),
-            },
+            place: TmuxPlace::Session { name: Some("a b".into()) },
             command: vec!["printf".into(), "%s;".into(), "a'b".into()],
             directory: Some("/tmp/#{pid}".into()),
             environment: vec![("K".into(), "v w".into())],

@@ -11,12 +11,15 @@ use tokio::sync::mpsc;
 
 use super::capture::{self, Glance};
 use super::client::{Client, Notice};
+use super::line::Line;
 use super::list::PaneInfo;
 use super::open::same_rows;
+use super::protocol::Reply;
 use super::routes::Tap;
 use super::seed;
 use super::server::Server;
 use crate::error::{Error, Result};
+use crate::geometry::Size;
 use crate::pane::{Ended, Pane};
 
 /// How often quiet panes are looked for.
@@ -24,6 +27,9 @@ const TICK: Duration = Duration::from_secs(2);
 
 /// How long a pane must be quiet before it is checked.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// The same after a change of size, which programs answer by painting anew.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// How often a pane that stays quiet is checked.
 const CHECK: Duration = Duration::from_secs(60);
@@ -59,10 +65,9 @@ async fn watch(server: Weak<Server>, mut notices: mpsc::UnboundedReceiver<(u64, 
         }
         if Instant::now() >= next {
             server.tick().await;
-            let is_quiet = server.state.lock().panes.is_empty();
-            next = Instant::now() + if is_quiet { CHECK } else { TICK };
-        } else if !server.state.lock().panes.is_empty() {
-            next = next.min(Instant::now() + TICK);
+            next = Instant::now() + server.next_look();
+        } else {
+            next = next.min(Instant::now() + server.next_look());
         }
     }
 }
@@ -73,9 +78,7 @@ impl Server {
             match notice {
                 Notice::Closed(reason) => {
                     self.drop_client(*id);
-                    if reason.starts_with("server exited")
-                        || matches!(self.is_running().await, Ok(false))
-                    {
+                    if reason.starts_with("server exited") || matches!(self.is_running().await, Ok(false)) {
                         self.gone();
                         return;
                     }
@@ -94,11 +97,7 @@ impl Server {
 
     fn drop_client(&self, id: u64) -> Option<Arc<Client>> {
         let mut state = self.state.lock();
-        let session = state
-            .clients
-            .iter()
-            .find(|(_, client)| client.id() == id)
-            .map(|(session, _)| *session)?;
+        let session = state.clients.iter().find(|(_, client)| client.id() == id).map(|(session, _)| *session)?;
         state.clients.remove(&session)
     }
 
@@ -140,10 +139,7 @@ impl Server {
             let places = places.get(&number).map(Vec::as_slice).unwrap_or_default();
             self.reconcile_pane(number, &pane, places).await;
         }
-        self.state
-            .lock()
-            .asleep
-            .retain(|number, _| places.contains_key(number));
+        self.state.lock().asleep.retain(|number, _| places.contains_key(number));
     }
 
     async fn reconcile_pane(&self, number: u32, pane: &Arc<Pane>, places: &[&PaneInfo]) {
@@ -154,17 +150,7 @@ impl Server {
         if row.process != pane.process() {
             self.over(number, Ended::Respawned);
         } else if row.dead {
-            // What it left, read once more; tmux's own words about its death are no output.
-            let client = self
-                .state
-                .lock()
-                .live(number)
-                .map(|mirrored| Arc::clone(&mirrored.client));
-            if let Some(client) = client
-                && let Ok(captured) = self.exact(&client, number).await
-            {
-                pane.repair(seed::build(captured), false);
-            }
+            self.read_last(number, pane).await;
             self.over(number, Ended::Exited(row.dead_status));
         } else if !self.is_fed(number, places) {
             self.settle(number, self.rejoin(number).await);
@@ -175,10 +161,25 @@ impl Server {
             });
             if resized {
                 pane.resize(row.size);
-                if let Some(mirrored) = self.state.lock().panes.get_mut(&number) {
-                    mirrored.checked = None;
-                }
             }
+        }
+    }
+
+    /// Reads what a dead pane has left: tmux drops what it has not sent yet when a program ends, so its last words may
+    /// stand on the screen alone. They are output; tmux's own words about the death are not.
+    async fn read_last(&self, number: u32, pane: &Arc<Pane>) {
+        let Some(client) = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client)) else {
+            return;
+        };
+        let format = "#{E:remain-on-exit-format}";
+        let line = Line::new(&["display-message", "-p", "-t", &format!("%{number}"), format]);
+        let words = client.run(&line).await.ok().and_then(|replies| replies.first().map(Reply::text));
+        // It may be gone altogether by now.
+        if let Ok(mut captured) = self.exact(&client, number).await {
+            captured.undo_death(&words.unwrap_or_default());
+            pane.with_mirror(|mirror| {
+                mirror.rejoin(seed::build(captured));
+            });
         }
     }
 
@@ -187,10 +188,7 @@ impl Server {
         let state = self.state.lock();
         state.live(number).is_some_and(|mirrored| {
             let session = mirrored.client.session();
-            let is_ours = state
-                .clients
-                .get(&session)
-                .is_some_and(|client| Arc::ptr_eq(client, &mirrored.client));
+            let is_ours = state.clients.get(&session).is_some_and(|client| Arc::ptr_eq(client, &mirrored.client));
             is_ours && mirrored.client.is_open() && places.iter().any(|row| row.session == session)
         })
     }
@@ -212,34 +210,44 @@ impl Server {
             let Some((deliveries, newest)) = mirrored.client.activity(*number) else {
                 continue;
             };
-            let is_quiet =
-                newest.is_none_or(|newest| now.saturating_duration_since(newest) >= QUIET);
+            let size = mirrored.size();
+            let is_resized = size != mirrored.checked_size;
+            let quiet = if is_resized { SETTLED } else { QUIET };
+            let is_old = now.saturating_duration_since(mirrored.checked_at) >= CHECK;
             if mirrored.pane.idle() >= IDLE {
                 idle.push(*number);
-            } else if is_quiet
-                && (mirrored.checked != Some(deliveries)
-                    || now.duration_since(mirrored.checked_at) >= CHECK)
+            } else if newest.is_none_or(|newest| now.saturating_duration_since(newest) >= quiet)
+                && (is_old || is_resized || mirrored.checked != Some(deliveries))
             {
-                due.push((
-                    *number,
-                    Arc::clone(&mirrored.pane),
-                    Arc::clone(&mirrored.client),
-                    deliveries,
-                ));
+                let (pane, client) = (Arc::clone(&mirrored.pane), Arc::clone(&mirrored.client));
+                due.push(Due { number: *number, pane, client, deliveries, is_resized, size });
             }
         }
         for number in idle {
             self.put_to_sleep(number);
         }
-        for (number, pane, client, deliveries) in due {
-            if self.check(number, &pane, &client, deliveries).await.is_ok()
-                && let Some(mirrored) = self.state.lock().panes.get_mut(&number)
+        for due in due {
+            if self.check(&due).await.is_ok()
+                && let Some(mirrored) = self.state.lock().panes.get_mut(&due.number)
             {
-                mirrored.checked = Some(deliveries);
+                mirrored.checked = Some(due.deliveries);
                 mirrored.checked_at = now;
+                mirrored.checked_size = due.size;
             }
         }
         self.end_unused_clients().await;
+    }
+
+    /// When to look at the panes again, if nothing happens.
+    fn next_look(&self) -> Duration {
+        let state = self.state.lock();
+        if state.panes.is_empty() {
+            CHECK
+        } else if state.panes.values().any(|mirrored| mirrored.size() != mirrored.checked_size) {
+            SETTLED
+        } else {
+            TICK
+        }
     }
 
     async fn end_unused_clients(&self) {
@@ -257,18 +265,10 @@ impl Server {
     }
 
     /// Compares a quiet pane with tmux's screen, cheaply first; repairs it when an exact capture differs too.
-    async fn check(
-        &self,
-        number: u32,
-        pane: &Arc<Pane>,
-        client: &Arc<Client>,
-        deliveries: u64,
-    ) -> Result<()> {
-        let is_quiet = || {
-            client
-                .activity(number)
-                .is_some_and(|(now, _)| now == deliveries)
-        };
+    async fn check(&self, due: &Due) -> Result<()> {
+        let Due { number, pane, client, deliveries, is_resized, .. } = due;
+        let number = *number;
+        let is_quiet = || client.activity(number).is_some_and(|(now, _)| now == *deliveries);
         let replies = client.run(&capture::glance_line(number)).await?;
         let glance = capture::read_glance(number, &replies)?;
         if !is_quiet() || glance.facts.pid != pane.process() || glance.facts.dead {
@@ -293,8 +293,8 @@ impl Server {
         let seed = seed::build(exact);
         if pane.with_mirror(|mirror| mirror.differs_from(&seed)) {
             if is_stable {
-                tracing::warn!(pane = %pane.id(), "the mirror differed from tmux's screen and was repaired");
-                pane.repair(seed, true);
+                tracing::warn!(pane = %pane.id(), is_resized, "the mirror differed from tmux's screen and was repaired");
+                pane.repair(seed, !is_resized);
             } else {
                 // The program wrote while the pane was paused: that is output, and new.
                 pane.with_mirror(|mirror| {
@@ -303,12 +303,18 @@ impl Server {
             }
         }
         let tap: Arc<dyn Tap> = pane.clone();
-        if client.release(number, tap, follows) {
-            Ok(())
-        } else {
-            self.rejoin(number).await
-        }
+        if client.release(number, tap, follows) { Ok(()) } else { self.rejoin(number).await }
     }
+}
+
+/// A quiet pane that is to be checked.
+struct Due {
+    number: u32,
+    pane: Arc<Pane>,
+    client: Arc<Client>,
+    deliveries: u64,
+    is_resized: bool,
+    size: Size,
 }
 
 /// How a mirror compares with a glance at tmux's screen.

@@ -51,13 +51,7 @@ impl Wire {
     /// Takes the socket that is the client's standard input.
     pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket,
-            backlog: Vec::new(),
-            pending: VecDeque::new(),
-            newest: 0,
-            closed: None,
-        })
+        Ok(Self { socket, backlog: Vec::new(), pending: VecDeque::new(), newest: 0, closed: None })
     }
 
     /// Sends a line without waiting, as much of it as the socket takes.
@@ -67,9 +61,7 @@ impl Wire {
         }
         let bytes = line.to_bytes()?;
         if self.backlog.len() + bytes.len() > MAX_BACKLOG {
-            return Err(Error::ServerLost(
-                "the tmux server takes no more commands".to_owned(),
-            ));
+            return Err(Error::ServerLost("the tmux server takes no more commands".to_owned()));
         }
         let (answer, receiver) = oneshot::channel();
         self.pending.push_back(Pending {
@@ -104,10 +96,7 @@ impl Wire {
 
     /// Tells whether the next reply answers a `refresh-client`, so that its lines are notices.
     pub(super) fn is_refresh(&self) -> bool {
-        let command = self
-            .pending
-            .front()
-            .and_then(|pending| pending.commands.front());
+        let command = self.pending.front().and_then(|pending| pending.commands.front());
         command.copied().unwrap_or_default()
     }
 
@@ -129,15 +118,10 @@ impl Wire {
         if ok && !pending.commands.is_empty() {
             return Matched::Ours;
         }
-        if let Some(Pending {
-            replies, answer, ..
-        }) = self.pending.pop_front()
-        {
+        if let Some(Pending { replies, answer, .. }) = self.pending.pop_front() {
             let result = match replies.last() {
                 Some(last) if !last.ok => Err(tmux_error(&last.text())),
-                Some(last) if last.cut => {
-                    Err(Error::Limit("a reply of tmux exceeds 64 MiB".to_owned()))
-                }
+                Some(last) if last.cut => Err(Error::Limit("a reply of tmux exceeds 64 MiB".to_owned())),
                 _ => Ok(replies),
             };
             // An asker that has gone wants no answer.
