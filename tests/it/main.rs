@@ -1,7 +1,21 @@
-//! Integration tests, one binary: a module for each part.
-#![allow(missing_docs)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+//! The integration tests, one binary.
 
+// Helpers of tests panic as tests do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+/// A client of the built server.
+mod client;
+/// Recorded screens of real tmux against the emulator.
+mod conformance;
+/// The published contracts.
+mod contracts;
+/// The law of new output against a naive model.
+mod law;
+/// The server on the wire: definitions, refusals, bad input, the end of a session.
+mod mcp;
+/// The command line.
+mod shell;
+/// A private tmux server and small helpers.
 mod support;
-/// The tmux source against a real tmux.
+/// The tmux source on a real server.
 mod tmux_source;

@@ -284,7 +284,7 @@ async fn argv_and_keys_arrive_as_they_are() {
     let split = server.new_pane(&spawn).await.unwrap();
     assert_eq!(split.window, made.window);
     for pane in [made.pane, window.pane] {
-        let shown = || tmux.tmux(&["capture-pane", "-p", "-J", "-t", &format!("%{pane}")]);
+        let shown = || tmux.tmux(&["capture-pane", "-p", "-J", "-t", &format!("%{pane}")]).replace("     ", "\t");
         eventually("the arguments", SOON, || shown().starts_with(&format!("{hard}\nv;w"))).await;
     }
     let text = format!("grün;{hard}\r");

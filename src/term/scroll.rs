@@ -1,0 +1,137 @@
+//! Scrolling and the history (RULES 5).
+
+use super::observer::Observer;
+use super::screen::Screen;
+use super::style::Style;
+
+impl Screen {
+    /// The row below, or a scroll (RULES 3.2).
+    #[inline]
+    pub(super) fn line_down<O: Observer>(&mut self, bg: Style, observer: &mut O) {
+        if self.cy == self.bottom {
+            self.scroll_up(bg, observer);
+        } else if self.cy + 1 < self.grid.height {
+            self.cy += 1;
+        }
+    }
+
+    /// Scrolls the region up by one row (RULES 5.1).
+    #[inline]
+    pub(super) fn scroll_up<O: Observer>(&mut self, bg: Style, observer: &mut O) {
+        let whole = self.top == 0 && self.bottom + 1 == self.grid.height;
+        if !self.grid.history_on {
+            self.scroll_up_lost(bg, observer);
+        } else {
+            self.trim(observer);
+            if whole {
+                self.grid.scroll_into_history(bg);
+            } else {
+                self.note_region_up(observer);
+                self.grid.scroll_region_into_history(self.top, self.bottom, bg);
+            }
+        }
+        if O::ACTIVE {
+            observer.rows_changed(self);
+        }
+    }
+
+    /// A scroll without a history: the top row of the region is lost.
+    fn scroll_up_lost<O: Observer>(&mut self, bg: Style, observer: &mut O) {
+        let (top, end) = (self.top, self.bottom + 1);
+        if end - top < 2 {
+            return;
+        }
+        self.note_lines(top, top..top + 1, end, observer);
+        let first = self.first_visible();
+        self.grid.move_rows(first + top + 1, end - top - 1, first + top, bg);
+    }
+
+    /// Announces a region scroll: it changes text only where a soft wrap crosses an edge.
+    fn note_region_up<O: Observer>(&self, observer: &mut O) {
+        if !self.watched::<O>() {
+            return;
+        }
+        let first = self.first_visible();
+        let wrapped = |i: usize| self.grid.row(i).is_some_and(|r| r.is_wrapped());
+        let pair = |i: usize| i..(i + 2).min(self.len());
+        let mut places = Vec::new();
+        if self.top > 0 {
+            for i in [first.checked_sub(1), Some(first + self.top - 1), Some(first + self.top)].into_iter().flatten() {
+                if wrapped(i) {
+                    places.push(pair(i));
+                }
+            }
+        }
+        let bottom = first + self.bottom;
+        if self.bottom + 1 < self.grid.height && wrapped(bottom) {
+            places.push(pair(bottom));
+        }
+        self.note_all(observer, &places);
+    }
+
+    /// Scrolls the region down by one row; the bottom row is lost (RULES 4.10).
+    pub(super) fn scroll_down<O: Observer>(&mut self, bg: Style, observer: &mut O) {
+        let (top, end) = (self.top, self.bottom + 1);
+        if end - top < 2 {
+            return;
+        }
+        self.note_lines(top, end - 1..end, end, observer);
+        let first = self.first_visible();
+        self.grid.move_rows(first + top, end - top - 1, first + top + 1, bg);
+        if O::ACTIVE {
+            observer.rows_changed(self);
+        }
+    }
+
+    /// RI, `ESC M` (RULES 3.4).
+    pub(super) fn ri<O: Observer>(&mut self, observer: &mut O) {
+        if self.cy == self.top {
+            let bg = self.pen.style.erased();
+            self.scroll_down(bg, observer);
+        } else if self.cy > 0 {
+            self.cy -= 1;
+        }
+    }
+
+    /// SU, `CSI n S` (RULES 4.10).
+    pub(super) fn su<O: Observer>(&mut self, count: usize, observer: &mut O) {
+        let bg = self.pen.style.erased();
+        for _ in 0..count.min(self.bottom + 1 - self.top) {
+            self.scroll_up(bg, observer);
+        }
+    }
+
+    /// SD, `CSI n T` (RULES 4.10).
+    pub(super) fn sd<O: Observer>(&mut self, count: usize, observer: &mut O) {
+        let bg = self.pen.style.erased();
+        for _ in 0..count.min(self.bottom + 1 - self.top) {
+            self.scroll_down(bg, observer);
+        }
+    }
+
+    /// Trims the history before a row enters it (RULES 5.3).
+    #[inline]
+    pub(super) fn trim<O: Observer>(&mut self, observer: &mut O) {
+        let due = self.grid.trim_due();
+        if due > 0 {
+            let first = self.grid.retained;
+            self.note(observer, first..first + due);
+            self.grid.drop_history(due);
+        }
+    }
+
+    /// `history-limit` was set while the pane exists (RULES 5.3).
+    pub(super) fn set_history_limit<O: Observer>(&mut self, rows: usize, observer: &mut O) {
+        if !self.profile.history_limit_live {
+            return;
+        }
+        let hist = self.grid.hist;
+        self.grid.history_limit = rows;
+        if hist > 0 && hist >= rows {
+            let due = (hist - rows).max(1);
+            let first = self.grid.retained;
+            self.note(observer, first..first + due);
+            self.grid.drop_history(due);
+        }
+    }
+}
