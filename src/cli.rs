@@ -95,11 +95,7 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// The settings among the flags.
     pub fn flags(&self) -> Flags {
-        Flags {
-            toolsets: self.toolsets.clone(),
-            wait_max_seconds: self.wait_max_seconds.clone(),
-            ..self.tmux.flags()
-        }
+        Flags { toolsets: self.toolsets.clone(), wait_max_seconds: self.wait_max_seconds.clone(), ..self.tmux.flags() }
     }
 }
 
@@ -227,9 +223,7 @@ fn resize(text: &str) -> Result<(u64, Size), String> {
     let (offset, size) = text.split_once(':').ok_or_else(wrong)?;
     let (rows, cols) = size.split_once('x').ok_or_else(wrong)?;
     match (offset.parse(), rows.parse::<u16>(), cols.parse::<u16>()) {
-        (Ok(offset), Ok(rows), Ok(cols)) if rows > 0 && cols > 0 => {
-            Ok((offset, Size::new(rows, cols)))
-        }
+        (Ok(offset), Ok(rows), Ok(cols)) if rows > 0 && cols > 0 => Ok((offset, Size::new(rows, cols))),
         _ => Err(wrong()),
     }
 }
@@ -250,10 +244,7 @@ mod tests {
 
     #[test]
     fn serve_is_the_default_and_takes_the_same_flags() {
-        for line in [
-            "panemirror -L work --toolsets all",
-            "panemirror serve -L work --toolsets all",
-        ] {
+        for line in ["panemirror -L work --toolsets all", "panemirror serve -L work --toolsets all"] {
             let Command::Serve(serve) = parse(line).unwrap() else {
                 panic!("{line}");
             };
@@ -287,11 +278,7 @@ mod tests {
             "panemirror bogus",
         ];
         for line in bad {
-            assert_eq!(
-                parse(line).map(|_| ()).unwrap_err().exit_code(),
-                2,
-                "{line}"
-            );
+            assert_eq!(parse(line).map(|_| ()).unwrap_err().exit_code(), 2, "{line}");
         }
     }
 

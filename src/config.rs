@@ -90,10 +90,8 @@ impl Toolsets {
         }
         let mut sets = Vec::new();
         for word in text.split(',').map(str::trim) {
-            let set = Toolset::ALL
-                .into_iter()
-                .find(|set| set.name().eq_ignore_ascii_case(word))
-                .ok_or_else(|| Invalid {
+            let set =
+                Toolset::ALL.into_iter().find(|set| set.name().eq_ignore_ascii_case(word)).ok_or_else(|| Invalid {
                     setting: setting.to_owned(),
                     value: word.to_owned(),
                     wanted: "`all` or a list of inspect, manage, execute, teardown, separated by commas",
@@ -152,11 +150,7 @@ fn own_pane(tmux: &str, tmux_pane: &str) -> Option<OwnPane> {
     let server_pid = fields.next()?.parse().ok()?;
     let socket = PathBuf::from(fields.next()?);
     let pane = tmux_pane.strip_prefix('%')?.parse().ok()?;
-    Some(OwnPane {
-        socket,
-        server_pid,
-        pane,
-    })
+    Some(OwnPane { socket, server_pid, pane })
 }
 
 /// What the flags say; `None` leaves a setting to the environment.
@@ -187,11 +181,7 @@ pub struct Invalid {
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value: String = self.value.chars().take(80).collect();
-        write!(
-            f,
-            "{} is {value:?}; it must be {}",
-            self.setting, self.wanted
-        )
+        write!(f, "{} is {value:?}; it must be {}", self.setting, self.wanted)
     }
 }
 
@@ -209,9 +199,7 @@ pub fn is_socket_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 64
         && !name.bytes().all(|b| b == b'.')
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
 impl Config {
@@ -220,10 +208,7 @@ impl Config {
     /// # Errors
     ///
     /// [`Invalid`] names the first setting that cannot be used.
-    pub fn load(
-        flags: &Flags,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<(Self, Vec<String>), Invalid> {
+    pub fn load(flags: &Flags, environment: &BTreeMap<String, String>) -> Result<(Self, Vec<String>), Invalid> {
         let reader = Reader { environment };
         let defaults = Self::default();
         let mut warnings = Vec::new();
@@ -234,26 +219,13 @@ impl Config {
                 .clone()
                 .or_else(|| reader.either("PANEMIRROR_TMUX_BIN", "LIBTMUX_TMUX_BIN"))
                 .unwrap_or(defaults.tmux_bin),
-            wait_max: reader
-                .wait_max(flags, &mut warnings)?
-                .unwrap_or(defaults.wait_max),
+            wait_max: reader.wait_max(flags, &mut warnings)?.unwrap_or(defaults.wait_max),
             toolsets: reader.toolsets(flags)?.unwrap_or(defaults.toolsets),
-            log: flags
-                .log
-                .clone()
-                .or_else(|| reader.set("PANEMIRROR_LOG").map(str::to_owned))
-                .unwrap_or(defaults.log),
-            retention: reader
-                .rows("PANEMIRROR_RETENTION")?
-                .unwrap_or(defaults.retention),
-            history_limit: reader
-                .rows("PANEMIRROR_HISTORY_LIMIT")?
-                .unwrap_or(defaults.history_limit),
+            log: flags.log.clone().or_else(|| reader.set("PANEMIRROR_LOG").map(str::to_owned)).unwrap_or(defaults.log),
+            retention: reader.rows("PANEMIRROR_RETENTION")?.unwrap_or(defaults.retention),
+            history_limit: reader.rows("PANEMIRROR_HISTORY_LIMIT")?.unwrap_or(defaults.history_limit),
             term: reader.term()?.unwrap_or(defaults.term),
-            own_pane: reader
-                .set("TMUX")
-                .zip(reader.set("TMUX_PANE"))
-                .and_then(|(tmux, pane)| own_pane(tmux, pane)),
+            own_pane: reader.set("TMUX").zip(reader.set("TMUX_PANE")).and_then(|(tmux, pane)| own_pane(tmux, pane)),
         };
         Ok((config, warnings))
     }
@@ -284,27 +256,17 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A variable that is set to something.
     fn set(&self, name: &str) -> Option<&'a str> {
-        self.environment
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
+        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     fn either(&self, ours: &str, theirs: &str) -> Option<PathBuf> {
-        self.set(ours)
-            .or_else(|| self.set(theirs))
-            .map(PathBuf::from)
+        self.set(ours).or_else(|| self.set(theirs)).map(PathBuf::from)
     }
 
     fn socket(&self, flags: &Flags) -> Result<Socket, Invalid> {
         let flag_path = flags.socket_path.as_ref().map(|p| p.to_string_lossy());
         let places = [
-            (
-                "-L",
-                flags.socket_name.as_deref(),
-                "-S",
-                flag_path.as_deref(),
-            ),
+            ("-L", flags.socket_name.as_deref(), "-S", flag_path.as_deref()),
             (
                 "PANEMIRROR_SOCKET",
                 self.set("PANEMIRROR_SOCKET"),
@@ -345,29 +307,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn wait_max(
-        &self,
-        flags: &Flags,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Duration>, Invalid> {
-        let ours = flags
-            .wait_max_seconds
-            .as_deref()
-            .map(|value| ("--wait-max-seconds", value))
-            .or_else(|| {
-                self.set("PANEMIRROR_WAIT_MAX_SECONDS")
-                    .map(|value| ("PANEMIRROR_WAIT_MAX_SECONDS", value))
+    fn wait_max(&self, flags: &Flags, warnings: &mut Vec<String>) -> Result<Option<Duration>, Invalid> {
+        let ours =
+            flags.wait_max_seconds.as_deref().map(|value| ("--wait-max-seconds", value)).or_else(|| {
+                self.set("PANEMIRROR_WAIT_MAX_SECONDS").map(|value| ("PANEMIRROR_WAIT_MAX_SECONDS", value))
             });
         if let Some((setting, value)) = ours {
             return match value.trim().parse::<f64>() {
-                Ok(seconds) if (1.0..=120.0).contains(&seconds) => {
-                    Ok(Some(Duration::from_secs_f64(seconds)))
-                }
-                _ => Err(Invalid {
-                    setting: setting.to_owned(),
-                    value: value.to_owned(),
-                    wanted: SECONDS,
-                }),
+                Ok(seconds) if (1.0..=120.0).contains(&seconds) => Ok(Some(Duration::from_secs_f64(seconds))),
+                _ => Err(Invalid { setting: setting.to_owned(), value: value.to_owned(), wanted: SECONDS }),
             };
         }
         let setting = "LIBTMUX_MCP_WAIT_MAX_SECONDS";
@@ -379,16 +327,12 @@ impl<'a> Reader<'a> {
             Ok(seconds) if seconds.is_finite() => {
                 let clamped = seconds.clamp(1.0, 120.0);
                 if clamped != seconds {
-                    warnings.push(format!(
-                        "{setting} is {shown:?}, out of 1 to 120; using {clamped}"
-                    ));
+                    warnings.push(format!("{setting} is {shown:?}, out of 1 to 120; using {clamped}"));
                 }
                 Ok(Some(Duration::from_secs_f64(clamped)))
             }
             _ => {
-                warnings.push(format!(
-                    "{setting} is {shown:?}, not a number of seconds; using 30"
-                ));
+                warnings.push(format!("{setting} is {shown:?}, not a number of seconds; using 30"));
                 Ok(None)
             }
         }
@@ -412,11 +356,7 @@ impl<'a> Reader<'a> {
         };
         match text.trim().parse::<usize>() {
             Ok(rows) if rows <= 1_000_000 => Ok(Some(rows)),
-            _ => Err(Invalid {
-                setting: name.to_owned(),
-                value: text.to_owned(),
-                wanted: ROWS,
-            }),
+            _ => Err(Invalid { setting: name.to_owned(), value: text.to_owned(), wanted: ROWS }),
         }
     }
 
@@ -440,11 +380,7 @@ fn named(setting: &str, name: &str) -> Result<Socket, Invalid> {
     if is_socket_name(name) {
         return Ok(Socket::Name(name.to_owned()));
     }
-    Err(Invalid {
-        setting: setting.to_owned(),
-        value: name.to_owned(),
-        wanted: SOCKET_NAME,
-    })
+    Err(Invalid { setting: setting.to_owned(), value: name.to_owned(), wanted: SOCKET_NAME })
 }
 
 #[cfg(test)]
@@ -456,10 +392,7 @@ mod tests {
     }
 
     fn load_with(flags: &Flags, vars: &[(&str, &str)]) -> Result<(Config, Vec<String>), Invalid> {
-        let map = vars
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let map = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Config::load(flags, &map)
     }
 
@@ -565,11 +498,7 @@ mod tests {
     #[test]
     fn an_empty_toolset_list_offers_nothing() {
         let (config, _) = load(&[("PANEMIRROR_TOOLSETS", "")]).unwrap();
-        assert!(
-            Toolset::ALL
-                .iter()
-                .all(|set| !config.toolsets.contains(*set))
-        );
+        assert!(Toolset::ALL.iter().all(|set| !config.toolsets.contains(*set)));
         let (config, _) = load(&[("LIBTMUX_TOOLSETS", "Inspect, teardown")]).unwrap();
         assert!(config.toolsets.contains(Toolset::Teardown));
         assert!(!config.toolsets.contains(Toolset::Execute));
@@ -581,12 +510,6 @@ mod tests {
         let own = load(&vars).unwrap().0.own_pane.unwrap();
         assert_eq!(own.socket, PathBuf::from("/tmp/a,b/default"));
         assert_eq!((own.server_pid, own.pane), (123, 7));
-        assert_eq!(
-            load(&[("TMUX", "x"), ("TMUX_PANE", "%7")])
-                .unwrap()
-                .0
-                .own_pane,
-            None
-        );
+        assert_eq!(load(&[("TMUX", "x"), ("TMUX_PANE", "%7")]).unwrap().0.own_pane, None);
     }
 }

@@ -64,10 +64,7 @@ impl Error {
 
     /// Tells whether the same call may succeed later without any change to it.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::NoServer(_) | Self::ServerLost(_) | Self::Limit(_) | Self::Withdrawn(_)
-        )
+        matches!(self, Self::NoServer(_) | Self::ServerLost(_) | Self::Limit(_) | Self::Withdrawn(_))
     }
 
     /// The message: what was wrong with which value, and the next step.

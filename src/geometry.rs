@@ -12,10 +12,14 @@ pub struct Size {
 impl Size {
     /// Makes a size; zero rows or columns become one, as tmux does.
     pub fn new(rows: u16, cols: u16) -> Self {
-        Self {
-            rows: rows.max(1),
-            cols: cols.max(1),
-        }
+        Self { rows: rows.max(1), cols: cols.max(1) }
+    }
+}
+
+impl Default for Size {
+    /// 24 rows of 80 columns.
+    fn default() -> Self {
+        Self { rows: 24, cols: 80 }
     }
 }
 

@@ -42,23 +42,18 @@ impl fmt::Display for UnknownKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: String = self.name.chars().take(40).collect();
         match &self.reason {
-            Reason::Unknown(Some(near)) => write!(
-                f,
-                "unknown key {shown:?}; did you mean {near:?}? Literal text goes into `text`"
-            ),
+            Reason::Unknown(Some(near)) => {
+                write!(f, "unknown key {shown:?}; did you mean {near:?}? Literal text goes into `text`")
+            }
             Reason::Unknown(None) => write!(
                 f,
                 "unknown key {shown:?}; keys are single characters or names such as Enter, Tab, Escape, Space, BSpace, \
                  Up, PageDown, F1 to F20, KP0, with C-, M- or S- before them. Literal text goes into `text`"
             ),
-            Reason::NoBytes => write!(
-                f,
-                "key {shown:?} has no bytes in a plain terminal; leave out a modifier"
-            ),
-            Reason::Text => write!(
-                f,
-                "{shown:?} is not one key; literal text goes into `text`, one key an entry into `keys`"
-            ),
+            Reason::NoBytes => write!(f, "key {shown:?} has no bytes in a plain terminal; leave out a modifier"),
+            Reason::Text => {
+                write!(f, "{shown:?} is not one key; literal text goes into `text`, one key an entry into `keys`")
+            }
         }
     }
 }
@@ -80,10 +75,7 @@ impl std::error::Error for UnknownKey {}
 /// # Ok::<(), panemirror::keys::UnknownKey>(())
 /// ```
 pub fn encode(name: &str, modes: KeyModes) -> Result<Vec<u8>, UnknownKey> {
-    let fail = |reason| UnknownKey {
-        name: name.to_owned(),
-        reason,
-    };
+    let fail = |reason| UnknownKey { name: name.to_owned(), reason };
     let (mods, base) = split_modifiers(name);
     let key = base_key(base).ok_or_else(|| fail(why_unknown(base)))?;
     bytes(key, mods, modes).ok_or_else(|| fail(Reason::NoBytes))
@@ -177,10 +169,7 @@ fn base_key(base: &str) -> Option<Key> {
     if let (Some(only), None) = (chars.next(), chars.next()) {
         return Some(Key::Char(only)).filter(|_| !only.is_control());
     }
-    NAMED
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(base))
-        .map(|(_, key)| *key)
+    NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(base)).map(|(_, key)| *key)
 }
 
 fn bytes(key: Key, mods: Modifiers, modes: KeyModes) -> Option<Vec<u8>> {
@@ -290,27 +279,16 @@ fn distance(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
 
-    const PLAIN: KeyModes = KeyModes {
-        application_cursor: false,
-        application_keypad: false,
-    };
+    const PLAIN: KeyModes = KeyModes { application_cursor: false, application_keypad: false };
 
     fn unhex(text: &str) -> Vec<u8> {
-        (0..text.len() / 2)
-            .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap())
-            .collect()
+        (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
     }
 
     #[test]
     fn every_key_sends_what_tmux_sends() {
-        let cursor = KeyModes {
-            application_cursor: true,
-            ..PLAIN
-        };
-        let keypad = KeyModes {
-            application_keypad: true,
-            ..PLAIN
-        };
+        let cursor = KeyModes { application_cursor: true, ..PLAIN };
+        let keypad = KeyModes { application_keypad: true, ..PLAIN };
         let table = include_str!("../tests/data/keys-tmux-3.3a.tsv");
         let mut checked = 0;
         for line in table.lines().filter(|line| !line.starts_with("# ")) {

@@ -44,10 +44,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // A reader that closed early is no reason to panic.
             let _ = error.print();
-            let asked = matches!(
-                error.kind(),
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-            );
+            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return ExitCode::from(if asked { FOUND } else { FAILED });
         }
     };
@@ -97,10 +94,7 @@ fn run_wait(args: &WaitArgs) -> Result<u8, String> {
     let runtime = runtime()?;
     let code = runtime.block_on(async {
         let mut signals = Signals::new()?;
-        let panes = Panes::new(Settings {
-            wait_max: shell::limit(args),
-            ..config.settings()
-        });
+        let panes = Panes::new(Settings { wait_max: shell::limit(args), ..config.settings() });
         let ended = tokio::select! {
             biased;
             number = signals.next() => {
@@ -142,24 +136,18 @@ fn configure(flags: &Flags) -> Result<Config, String> {
         .filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             let ours = ["PANEMIRROR_", "LIBTMUX_", "TMUX"];
-            ours.iter()
-                .any(|prefix| name.starts_with(prefix))
-                .then(|| (name, value.to_string_lossy().into_owned()))
+            ours.iter().any(|prefix| name.starts_with(prefix)).then(|| (name, value.to_string_lossy().into_owned()))
         })
         .collect();
     let (config, warnings) = Config::load(flags, &environment).map_err(text)?;
     for warning in warnings {
         let _ = writeln!(io::stderr(), "panemirror: {warning}");
     }
-    let wrong =
-        |error: &dyn Display| format!("the log filter {:?} cannot be used: {error}", config.log);
+    let wrong = |error: &dyn Display| format!("the log filter {:?} cannot be used: {error}", config.log);
     let filter = EnvFilter::try_new(&config.log).map_err(|error| wrong(&error))?;
     // rmcp logs whole messages below `error`, and those hold what stands in panes.
     let quiet = "rmcp=error".parse().map_err(|error| wrong(&error))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter.add_directive(quiet))
-        .with_writer(io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter.add_directive(quiet)).with_writer(io::stderr).init();
     Ok(config)
 }
 
@@ -187,8 +175,7 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self, String> {
-        let listen =
-            |kind| signal(kind).map_err(|error| format!("signals cannot be caught: {error}"));
+        let listen = |kind| signal(kind).map_err(|error| format!("signals cannot be caught: {error}"));
         Ok(Self {
             hangup: listen(SignalKind::hangup())?,
             interrupt: listen(SignalKind::interrupt())?,

@@ -60,7 +60,12 @@ pub fn run(args: &ReplayArgs) -> Result<String> {
 /// # Errors
 ///
 /// Those of reading.
-pub fn replay(input: &mut dyn Read, size: Size, resizes: &[(u64, Size)], options: Options) -> std::io::Result<Terminal> {
+pub fn replay(
+    input: &mut dyn Read,
+    size: Size,
+    resizes: &[(u64, Size)],
+    options: Options,
+) -> std::io::Result<Terminal> {
     let mut terminal = Terminal::new(size, options);
     let mut resizes = resizes.to_vec();
     resizes.sort_by_key(|(offset, _)| *offset);

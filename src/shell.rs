@@ -22,15 +22,12 @@ pub async fn wait(panes: &Arc<Panes>, args: &WaitArgs) -> Result<TextResult> {
     let patterns = (!args.any).then_some(args.text.as_slice());
     let watch = TextWatch::compile(patterns, &args.stop, args.regex, args.match_case)?;
     if let Some(pane) = &args.pane {
-        return panes
-            .wait_for_text(&pane_target(pane)?, watch, limit(args))
-            .await;
+        return panes.wait_for_text(&pane_target(pane)?, watch, limit(args)).await;
     }
     let mut command = Vec::new();
     for word in &args.command {
-        let word = word.to_str().ok_or_else(|| {
-            Error::BadArgument(format!("{} is not UTF-8", word.to_string_lossy()))
-        })?;
+        let word =
+            word.to_str().ok_or_else(|| Error::BadArgument(format!("{} is not UTF-8", word.to_string_lossy())))?;
         command.push(word.to_owned());
     }
     let spec = OpenSpec {
@@ -77,11 +74,7 @@ pub fn tell(args: &WaitArgs, ended: Result<TextResult>) -> io::Result<()> {
     };
     let seconds = result.elapsed.as_secs_f64();
     let outcome = result.outcome.name();
-    writeln!(
-        out,
-        "{outcome}  {what} in {} after {seconds:.3} s",
-        result.pane_id
-    )?;
+    writeln!(out, "{outcome}  {what} in {} after {seconds:.3} s", result.pane_id)?;
     for row in rows {
         writeln!(out, "  {row}")?;
     }

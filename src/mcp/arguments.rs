@@ -15,10 +15,7 @@ const SHOWN: usize = 80;
 /// # Errors
 ///
 /// [`Error::BadArgument`] names the first argument that does not fit.
-pub(super) fn read<T: DeserializeOwned>(
-    schema: &JsonObject,
-    mut arguments: JsonObject,
-) -> Result<T> {
+pub(super) fn read<T: DeserializeOwned>(schema: &JsonObject, mut arguments: JsonObject) -> Result<T> {
     check_object(schema, &mut arguments)?;
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| Error::BadArgument(format!("the arguments do not fit: {error}")))
@@ -26,10 +23,7 @@ pub(super) fn read<T: DeserializeOwned>(
 
 fn check_object(schema: &JsonObject, arguments: &mut JsonObject) -> Result<()> {
     let none = JsonObject::new();
-    let properties = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .unwrap_or(&none);
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     for (name, value) in arguments.iter_mut() {
         match properties.get(name).and_then(Value::as_object) {
             Some(property) => check(property, name, value)?,
@@ -51,27 +45,16 @@ fn unknown(name: &str, properties: &JsonObject) -> Error {
     Error::BadArgument(if valid.is_empty() {
         format!("unknown argument `{shown}`; this tool takes none")
     } else {
-        format!(
-            "unknown argument `{shown}`; valid ones: {}",
-            valid.join(", ")
-        )
+        format!("unknown argument `{shown}`; valid ones: {}", valid.join(", "))
     })
 }
 
 /// Checks one value; a whole number that was written as `5.0` becomes `5` where an integer is wanted.
 fn check(schema: &JsonObject, path: &str, value: &mut Value) -> Result<()> {
-    let refuse = |value: &Value| {
-        Err(Error::BadArgument(format!(
-            "`{path}` must be {}, not {}",
-            describe(schema),
-            shown(value)
-        )))
-    };
+    let refuse =
+        |value: &Value| Err(Error::BadArgument(format!("`{path}` must be {}, not {}", describe(schema), shown(value))));
     if let Some(Value::Array(choices)) = schema.get("anyOf") {
-        let fitting = choices
-            .iter()
-            .filter_map(Value::as_object)
-            .find(|choice| has_type(choice, value));
+        let fitting = choices.iter().filter_map(Value::as_object).find(|choice| has_type(choice, value));
         return match fitting {
             Some(choice) => check(choice, path, value),
             None => refuse(value),
@@ -126,9 +109,7 @@ fn has_type(schema: &JsonObject, value: &Value) -> bool {
         Some("array") => value.is_array(),
         Some("object") => value.is_object(),
         Some("number") => value.is_number(),
-        Some("integer") => value
-            .as_number()
-            .is_some_and(|number| as_integer(number).is_some()),
+        Some("integer") => value.as_number().is_some_and(|number| as_integer(number).is_some()),
         _ => true,
     }
 }
@@ -139,8 +120,7 @@ fn as_integer(number: &Number) -> Option<Number> {
     }
     let float = number.as_f64()?;
     // Within this bound a float that is whole is exact.
-    (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)
-        .then(|| Number::from(float as i64))
+    (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then(|| Number::from(float as i64))
 }
 
 fn within(schema: &JsonObject, number: &Number) -> bool {
@@ -148,28 +128,20 @@ fn within(schema: &JsonObject, number: &Number) -> bool {
     let Some(value) = number.as_f64() else {
         return false;
     };
-    bound("minimum").is_none_or(|least| value >= least)
-        && bound("maximum").is_none_or(|most| value <= most)
+    bound("minimum").is_none_or(|least| value >= least) && bound("maximum").is_none_or(|most| value <= most)
 }
 
 /// Says in words what a schema wants.
 fn describe(schema: &JsonObject) -> String {
     if let Some(Value::Array(choices)) = schema.get("anyOf") {
-        let words: Vec<String> = choices
-            .iter()
-            .filter_map(Value::as_object)
-            .map(describe)
-            .collect();
+        let words: Vec<String> = choices.iter().filter_map(Value::as_object).map(describe).collect();
         return words.join(" or ");
     }
     if let Some(Value::Array(allowed)) = schema.get("enum") {
         let words: Vec<String> = allowed.iter().map(Value::to_string).collect();
         return format!("one of {}", words.join(", "));
     }
-    let kind = schema
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or("a value");
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or("a value");
     let plural = |key: &str| match schema.get(key).and_then(|item| item.get("type")) {
         Some(Value::String(kind)) => format!(" of {kind}s"),
         _ => String::new(),
@@ -236,47 +208,17 @@ mod tests {
     fn a_refusal_names_the_argument_the_value_and_what_is_right() {
         let cases = [
             (json!({ "flag": 1 }), "`flag` must be a boolean, not 1"),
-            (
-                json!({ "flag": true, "name": 7 }),
-                "`name` must be a string or null, not 7",
-            ),
-            (
-                json!({ "flag": true, "list": "x" }),
-                "`list` must be an array of strings or null, not \"x\"",
-            ),
-            (
-                json!({ "flag": true, "list": ["x", 5] }),
-                "`list[1]` must be a string, not 5",
-            ),
-            (
-                json!({ "flag": true, "seconds": "soon" }),
-                "`seconds` must be a number, not \"soon\"",
-            ),
-            (
-                json!({ "flag": true, "seconds": null }),
-                "`seconds` must be a number, not null",
-            ),
-            (
-                json!({ "flag": true, "rows": 0 }),
-                "`rows` must be an integer from 1 to 500, not 0",
-            ),
-            (
-                json!({ "flag": true, "rows": 2.5 }),
-                "`rows` must be an integer from 1 to 500 or null, not 2.5",
-            ),
-            (
-                json!({ "flag": true, "env": { "A": 1 } }),
-                "`env.A` must be a string, not 1",
-            ),
-            (
-                json!({ "flag": true, "kind": "ssh" }),
-                "`kind` must be one of \"pty\", \"tmux\", not \"ssh\"",
-            ),
+            (json!({ "flag": true, "name": 7 }), "`name` must be a string or null, not 7"),
+            (json!({ "flag": true, "list": "x" }), "`list` must be an array of strings or null, not \"x\""),
+            (json!({ "flag": true, "list": ["x", 5] }), "`list[1]` must be a string, not 5"),
+            (json!({ "flag": true, "seconds": "soon" }), "`seconds` must be a number, not \"soon\""),
+            (json!({ "flag": true, "seconds": null }), "`seconds` must be a number, not null"),
+            (json!({ "flag": true, "rows": 0 }), "`rows` must be an integer from 1 to 500, not 0"),
+            (json!({ "flag": true, "rows": 2.5 }), "`rows` must be an integer from 1 to 500 or null, not 2.5"),
+            (json!({ "flag": true, "env": { "A": 1 } }), "`env.A` must be a string, not 1"),
+            (json!({ "flag": true, "kind": "ssh" }), "`kind` must be one of \"pty\", \"tmux\", not \"ssh\""),
             (json!({}), "`flag` is missing"),
-            (
-                json!({ "flag": true, "wait": 1 }),
-                "unknown argument `wait`; valid ones: env, flag",
-            ),
+            (json!({ "flag": true, "wait": 1 }), "unknown argument `wait`; valid ones: env, flag"),
         ];
         for (arguments, message) in cases {
             let said = refusal(arguments.clone());
@@ -293,10 +235,7 @@ mod tests {
 
     #[test]
     fn a_whole_number_is_an_integer_however_it_is_written() {
-        let arguments = json!({ "flag": true, "rows": 24.0 })
-            .as_object()
-            .unwrap()
-            .clone();
+        let arguments = json!({ "flag": true, "rows": 24.0 }).as_object().unwrap().clone();
         let value: Value = read(&schema(), arguments).unwrap();
         assert_eq!(value["rows"], json!(24));
         assert!(value["rows"].is_i64());

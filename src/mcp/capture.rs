@@ -30,12 +30,7 @@ pub(super) struct CaptureArguments {
 
 impl Default for CaptureArguments {
     fn default() -> Self {
-        Self {
-            cursor: None,
-            max_lines: Some(500),
-            max_bytes: Some(128_000),
-            target: TargetArguments::default(),
-        }
+        Self { cursor: None, max_lines: Some(500), max_bytes: Some(128_000), target: TargetArguments::default() }
     }
 }
 
@@ -88,21 +83,14 @@ impl Tool for CaptureSince {
     type Arguments = CaptureArguments;
     type Output = CaptureReport;
 
-    async fn call(
-        panes: Arc<Panes>,
-        arguments: CaptureArguments,
-        _call: &Call,
-    ) -> Result<CaptureReport> {
+    async fn call(panes: Arc<Panes>, arguments: CaptureArguments, _call: &Call) -> Result<CaptureReport> {
         let request = CaptureRequest {
             cursor: arguments.cursor,
             max_lines: most("max_lines", arguments.max_lines)?,
             max_bytes: most("max_bytes", arguments.max_bytes)?,
         };
         let target = Target::try_from(arguments.target)?;
-        panes
-            .capture_since(&target, request)
-            .await
-            .map(CaptureReport::from)
+        panes.capture_since(&target, request).await.map(CaptureReport::from)
     }
 }
 
@@ -112,8 +100,6 @@ fn most(argument: &str, value: Option<i64>) -> Result<Option<usize>> {
     };
     match usize::try_from(value) {
         Ok(most) if most > 0 => Ok(Some(most)),
-        _ => Err(Error::BadArgument(format!(
-            "`{argument}` is {value}; it must be at least 1, or null for no limit"
-        ))),
+        _ => Err(Error::BadArgument(format!("`{argument}` is {value}; it must be at least 1, or null for no limit"))),
     }
 }

@@ -46,11 +46,7 @@ pub(super) struct SentReport {
 
 impl From<Sent> for SentReport {
     fn from(sent: Sent) -> Self {
-        Self {
-            pane_id: sent.pane_id,
-            cursor: sent.cursor,
-            bytes: sent.bytes,
-        }
+        Self { pane_id: sent.pane_id, cursor: sent.cursor, bytes: sent.bytes }
     }
 }
 
@@ -82,9 +78,7 @@ impl Tool for SendKeys {
 fn check(input: &Input) -> Result<()> {
     let bytes = input.text.as_ref().map_or(0, String::len);
     if bytes > MAX_TEXT {
-        return Err(Error::Limit(format!(
-            "`text` has {bytes} bytes; at most {MAX_TEXT} are sent in one call"
-        )));
+        return Err(Error::Limit(format!("`text` has {bytes} bytes; at most {MAX_TEXT} are sent in one call")));
     }
     if input.keys.len() > MAX_KEYS {
         return Err(Error::Limit(format!(
@@ -93,13 +87,10 @@ fn check(input: &Input) -> Result<()> {
         )));
     }
     if bytes == 0 && input.keys.is_empty() && !input.enter {
-        return Err(Error::BadArgument(
-            "nothing to type; give `text`, `keys` or `enter`".to_owned(),
-        ));
+        return Err(Error::BadArgument("nothing to type; give `text`, `keys` or `enter`".to_owned()));
     }
     for (index, name) in input.keys.iter().enumerate() {
-        encode(name, KeyModes::default())
-            .map_err(|error| Error::BadArgument(format!("`keys[{index}]`: {error}")))?;
+        encode(name, KeyModes::default()).map_err(|error| Error::BadArgument(format!("`keys[{index}]`: {error}")))?;
     }
     Ok(())
 }
@@ -110,15 +101,9 @@ mod tests {
 
     #[test]
     fn nothing_is_typed_if_one_key_is_unknown() {
-        let input = Input {
-            keys: vec!["Up".into(), "Entr".into()],
-            ..Input::default()
-        };
+        let input = Input { keys: vec!["Up".into(), "Entr".into()], ..Input::default() };
         let error = check(&input).unwrap_err();
-        assert!(
-            error.message().contains("`keys[1]`") && error.message().contains("Enter"),
-            "{error}"
-        );
+        assert!(error.message().contains("`keys[1]`") && error.message().contains("Enter"), "{error}");
         assert_eq!(check(&Input::default()).unwrap_err().kind(), "bad_argument");
     }
 }

@@ -24,14 +24,9 @@ pub(super) fn result(error: &Error) -> CallToolResult {
 
 /// Writes a failure as the JSON that results carry: `{"kind", "message", "retryable"}`.
 pub fn failure_text(error: &Error) -> String {
-    let failure = Failure {
-        kind: error.kind(),
-        message: cut(error.message()),
-        retryable: error.is_retryable(),
-    };
+    let failure = Failure { kind: error.kind(), message: cut(error.message()), retryable: error.is_retryable() };
     serde_json::to_string(&failure).unwrap_or_else(|_| {
-        r#"{"kind":"internal","message":"the failure could not be written","retryable":false}"#
-            .to_owned()
+        r#"{"kind":"internal","message":"the failure could not be written","retryable":false}"#.to_owned()
     })
 }
 
@@ -50,10 +45,7 @@ mod tests {
         assert_eq!(result.is_error, Some(true));
         assert_eq!(result.structured_content, None);
         let json = serde_json::to_value(&result).unwrap();
-        assert_eq!(
-            json["content"][0]["text"],
-            r#"{"kind":"no_such_pane","message":"no pane %7","retryable":false}"#
-        );
+        assert_eq!(json["content"][0]["text"], r#"{"kind":"no_such_pane","message":"no pane %7","retryable":false}"#);
     }
 
     #[test]

@@ -86,11 +86,7 @@ pub(super) struct PaneList {
 
 impl From<Listing> for PaneList {
     fn from(listing: Listing) -> Self {
-        Self {
-            note: listing.note,
-            tmux: listing.tmux,
-            panes: listing.panes.into_iter().map(PaneEntry::from).collect(),
-        }
+        Self { note: listing.note, tmux: listing.tmux, panes: listing.panes.into_iter().map(PaneEntry::from).collect() }
     }
 }
 
@@ -107,10 +103,7 @@ impl Tool for ListPanes {
 
     async fn call(panes: Arc<Panes>, arguments: ListArguments, _call: &Call) -> Result<PaneList> {
         target::socket_name(&arguments.socket_name)?;
-        panes
-            .list(arguments.socket_name.as_deref())
-            .await
-            .map(PaneList::from)
+        panes.list(arguments.socket_name.as_deref()).await.map(PaneList::from)
     }
 }
 
@@ -176,11 +169,7 @@ impl Tool for SnapshotPane {
     type Arguments = SnapshotArguments;
     type Output = ScreenReport;
 
-    async fn call(
-        panes: Arc<Panes>,
-        arguments: SnapshotArguments,
-        _call: &Call,
-    ) -> Result<ScreenReport> {
+    async fn call(panes: Arc<Panes>, arguments: SnapshotArguments, _call: &Call) -> Result<ScreenReport> {
         let target = Target::try_from(arguments.target)?;
         panes.snapshot(&target).await.map(ScreenReport::from)
     }

@@ -90,11 +90,7 @@ impl Tool for OpenPane {
 
     async fn call(panes: Arc<Panes>, arguments: OpenArguments, _call: &Call) -> Result<OpenReport> {
         let opened = panes.open(spec(arguments)?).await?;
-        Ok(OpenReport {
-            pane_id: opened.summary.pane_id.clone(),
-            cursor: opened.cursor,
-            pane: opened.summary.into(),
-        })
+        Ok(OpenReport { pane_id: opened.summary.pane_id.clone(), cursor: opened.cursor, pane: opened.summary.into() })
     }
 }
 
@@ -106,8 +102,7 @@ fn spec(arguments: OpenArguments) -> Result<OpenSpec> {
             return Err(bad("`place` and the IDs go with `kind` \"tmux\""));
         }
         (Kind::Tmux, TmuxPlace::Session) => {
-            if target.pane_id.is_some() || target.window_id.is_some() || target.session_id.is_some()
-            {
+            if target.pane_id.is_some() || target.window_id.is_some() || target.session_id.is_some() {
                 return Err(bad(
                     "a new session takes no pane, window or session ID; `place` may be \"window\" or \"split\"",
                 ));
@@ -124,30 +119,16 @@ fn spec(arguments: OpenArguments) -> Result<OpenSpec> {
         (Kind::Tmux, TmuxPlace::Split) => Place::Split { beside: false },
         (Kind::Tmux, TmuxPlace::SplitBeside) => Place::Split { beside: true },
     };
-    if arguments
-        .command
-        .as_ref()
-        .is_some_and(|argv| argv.first().is_none_or(String::is_empty))
-    {
+    if arguments.command.as_ref().is_some_and(|argv| argv.first().is_none_or(String::is_empty)) {
         return Err(bad("`command` names no program; leave it out for a shell"));
     }
     let words = arguments.command.iter().flatten();
     let pairs = arguments.env.iter().flat_map(|(name, value)| [name, value]);
-    if words
-        .chain(pairs)
-        .chain(&arguments.cwd)
-        .any(|text| text.contains('\0'))
-    {
+    if words.chain(pairs).chain(&arguments.cwd).any(|text| text.contains('\0')) {
         return Err(bad("`command`, `cwd` and `env` cannot hold a NUL"));
     }
-    if let Some(name) = arguments
-        .env
-        .keys()
-        .find(|name| name.is_empty() || name.contains('='))
-    {
-        return Err(bad(&format!(
-            "`env` has {name:?}, which is no name of a variable"
-        )));
+    if let Some(name) = arguments.env.keys().find(|name| name.is_empty() || name.contains('=')) {
+        return Err(bad(&format!("`env` has {name:?}, which is no name of a variable")));
     }
     let size = (arguments.rows.is_some() || arguments.cols.is_some())
         .then(|| Size::new(arguments.rows.unwrap_or(24), arguments.cols.unwrap_or(80)));
@@ -189,9 +170,7 @@ mod tests {
             json!({ "cwd": "/a\u{0}" }),
         ];
         for case in cases {
-            let error = read(case.clone())
-                .map(|spec| format!("{spec:?}"))
-                .unwrap_err();
+            let error = read(case.clone()).map(|spec| format!("{spec:?}")).unwrap_err();
             assert_eq!(error.kind(), "bad_argument", "{case}");
         }
     }
@@ -199,20 +178,11 @@ mod tests {
     #[test]
     fn a_place_is_read_with_its_target() {
         assert_eq!(read(json!({})).unwrap().place, Place::Pty);
-        assert_eq!(
-            read(json!({ "rows": 5 })).unwrap().size,
-            Some(Size::new(5, 80))
-        );
+        assert_eq!(read(json!({ "rows": 5 })).unwrap().size, Some(Size::new(5, 80)));
         let spec = read(json!({ "kind": "tmux", "session_name": "new" })).unwrap();
-        assert_eq!(
-            spec.place,
-            Place::Session {
-                name: Some("new".into())
-            }
-        );
+        assert_eq!(spec.place, Place::Session { name: Some("new".into()) });
         assert_eq!(spec.target, Target::default());
-        let spec =
-            read(json!({ "kind": "tmux", "place": "split_beside", "pane_id": "%3" })).unwrap();
+        let spec = read(json!({ "kind": "tmux", "place": "split_beside", "pane_id": "%3" })).unwrap();
         assert_eq!(spec.place, Place::Split { beside: true });
         assert_eq!(spec.target.pane_id.as_deref(), Some("%3"));
     }

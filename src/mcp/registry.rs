@@ -41,10 +41,7 @@ impl Registry {
     }
 
     pub(super) fn definitions(&self) -> Vec<model::Tool> {
-        self.0
-            .iter()
-            .map(|entry| entry.definition.clone())
-            .collect()
+        self.0.iter().map(|entry| entry.definition.clone()).collect()
     }
 
     /// Starts a tool; `None` if none of that name is offered.
@@ -104,9 +101,7 @@ impl Future for Caught {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let running = &mut self.0;
         catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))).unwrap_or_else(|_| {
-            Poll::Ready(Err(Error::Internal(
-                "the call panicked; stderr has the place, please report it".to_owned(),
-            )))
+            Poll::Ready(Err(Error::Internal("the call panicked; stderr has the place, please report it".to_owned())))
         })
     }
 }

@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 pub(super) fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     let mut schema = tidied(&schema_for_type::<T>());
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    schema
-        .entry("properties")
-        .or_insert_with(|| Value::Object(JsonObject::new()));
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Arc::new(schema)
 }
 
@@ -55,10 +53,7 @@ fn tidy(schema: &mut JsonObject) {
     split_null(schema);
     for key in ["properties", "$defs"] {
         if let Some(Value::Object(members)) = schema.get_mut(key) {
-            members
-                .values_mut()
-                .filter_map(Value::as_object_mut)
-                .for_each(tidy);
+            members.values_mut().filter_map(Value::as_object_mut).for_each(tidy);
         }
     }
     for key in ["items", "additionalProperties"] {
@@ -67,10 +62,7 @@ fn tidy(schema: &mut JsonObject) {
         }
     }
     if let Some(Value::Array(members)) = schema.get_mut("anyOf") {
-        members
-            .iter_mut()
-            .filter_map(Value::as_object_mut)
-            .for_each(tidy);
+        members.iter_mut().filter_map(Value::as_object_mut).for_each(tidy);
     }
 }
 
@@ -94,23 +86,13 @@ fn split_null(schema: &mut JsonObject) {
     let Some(Value::Array(kinds)) = schema.get("type") else {
         return;
     };
-    let Some(kind) = kinds
-        .iter()
-        .find(|kind| kind.as_str() != Some("null"))
-        .cloned()
-    else {
+    let Some(kind) = kinds.iter().find(|kind| kind.as_str() != Some("null")).cloned() else {
         return;
     };
     schema.remove("type");
     let mut member = JsonObject::new();
     member.insert("type".to_owned(), kind);
-    for key in [
-        "items",
-        "additionalProperties",
-        "minimum",
-        "maximum",
-        "enum",
-    ] {
+    for key in ["items", "additionalProperties", "minimum", "maximum", "enum"] {
         if let Some(value) = schema.remove(key) {
             member.insert(key.to_owned(), value);
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
@@ -37,11 +37,7 @@ pub struct Server {
 impl Server {
     /// Makes a server that offers the tools of `toolsets` and withdraws every call when `stop` is raised.
     pub fn new(panes: Arc<Panes>, toolsets: &Toolsets, stop: Stop) -> Self {
-        Self {
-            panes,
-            tools: Arc::new(Registry::new(toolsets)),
-            stop,
-        }
+        Self { panes, tools: Arc::new(Registry::new(toolsets)), stop }
     }
 }
 
@@ -83,9 +79,7 @@ impl ServerHandler for Server {
         let name = Implementation::new("panemirror", env!("CARGO_PKG_VERSION"))
             .with_title("panemirror")
             .with_description(env!("CARGO_PKG_DESCRIPTION"));
-        ServerConfig::new(capabilities)
-            .with_server_info(name)
-            .with_instructions(INSTRUCTIONS.trim_end())
+        ServerConfig::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS.trim_end())
     }
 
     async fn list_tools(
@@ -108,10 +102,7 @@ impl ServerHandler for Server {
             Some(running) => Ok(running.await.into()),
             None => {
                 let name: String = request.name.chars().take(80).collect();
-                Err(ErrorData::invalid_params(
-                    format!("unknown tool: {name}; tools/list has the names"),
-                    None,
-                ))
+                Err(ErrorData::invalid_params(format!("unknown tool: {name}; tools/list has the names"), None))
             }
         }
     }
@@ -128,15 +119,10 @@ impl ServerHandler for Server {
                 "the parameters of tools/call must be {\"name\": string, \"arguments\": object}",
                 None,
             ),
-            "initialize" | "tools/list" => ErrorData::invalid_params(
-                format!("the parameters of {method} have the wrong shape"),
-                None,
-            ),
-            _ => ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("unknown method: {method}"),
-                None,
-            ),
+            "initialize" | "tools/list" => {
+                ErrorData::invalid_params(format!("the parameters of {method} have the wrong shape"), None)
+            }
+            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method: {method}"), None),
         })
     }
 }

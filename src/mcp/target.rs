@@ -27,24 +27,9 @@ impl TryFrom<TargetArguments> for Target {
     type Error = Error;
 
     fn try_from(arguments: TargetArguments) -> Result<Self> {
-        shape(
-            "pane_id",
-            &arguments.pane_id,
-            is_pane_id,
-            "`%1` or `pty:1-a1b2`",
-        )?;
-        shape(
-            "window_id",
-            &arguments.window_id,
-            |id| is_id('@', id),
-            "`@1`",
-        )?;
-        shape(
-            "session_id",
-            &arguments.session_id,
-            |id| is_id('$', id),
-            "`$1`",
-        )?;
+        shape("pane_id", &arguments.pane_id, is_pane_id, "`%1` or `pty:1-a1b2`")?;
+        shape("window_id", &arguments.window_id, |id| is_id('@', id), "`@1`")?;
+        shape("session_id", &arguments.session_id, |id| is_id('$', id), "`$1`")?;
         shape(
             "session_name",
             &arguments.session_name,
@@ -73,28 +58,15 @@ impl TryFrom<TargetArguments> for Target {
 ///
 /// [`Error::BadArgument`] if it does not look like one.
 pub fn pane_target(id: &str) -> Result<Target> {
-    Target::try_from(TargetArguments {
-        pane_id: Some(id.to_owned()),
-        ..TargetArguments::default()
-    })
+    Target::try_from(TargetArguments { pane_id: Some(id.to_owned()), ..TargetArguments::default() })
 }
 
 /// Checks a socket name that stands alone.
 pub(super) fn socket_name(name: &Option<String>) -> Result<()> {
-    shape(
-        "socket_name",
-        name,
-        is_socket_name,
-        "letters, digits, `_`, `.` and `-`, as in `tmux -L`",
-    )
+    shape("socket_name", name, is_socket_name, "letters, digits, `_`, `.` and `-`, as in `tmux -L`")
 }
 
-fn shape(
-    argument: &str,
-    value: &Option<String>,
-    fits: impl Fn(&str) -> bool,
-    wanted: &str,
-) -> Result<()> {
+fn shape(argument: &str, value: &Option<String>, fits: impl Fn(&str) -> bool, wanted: &str) -> Result<()> {
     match value {
         Some(value) if !fits(value) => {
             let shown: String = value.chars().take(80).collect();
@@ -161,10 +133,7 @@ mod tests {
             "pane_id": "%12", "window_id": "@3", "session_id": "$0", "session_name": "a:b.c $x", "socket_name": "work-1",
         });
         let arguments: TargetArguments = serde_json::from_value(json).unwrap();
-        assert_eq!(
-            Target::try_from(arguments).unwrap().pane_id.as_deref(),
-            Some("%12")
-        );
+        assert_eq!(Target::try_from(arguments).unwrap().pane_id.as_deref(), Some("%12"));
         let json = serde_json::json!({ "pane_id": "pty:3-a1B2" });
         let arguments: TargetArguments = serde_json::from_value(json).unwrap();
         assert!(Target::try_from(arguments).is_ok());

@@ -32,10 +32,7 @@ pub(super) struct ClosedReport {
 
 impl From<Closed> for ClosedReport {
     fn from(closed: Closed) -> Self {
-        Self {
-            pane_id: closed.pane_id,
-            exit_status: closed.exit_status,
-        }
+        Self { pane_id: closed.pane_id, exit_status: closed.exit_status }
     }
 }
 
@@ -49,16 +46,11 @@ impl Tool for ClosePane {
     type Arguments = CloseArguments;
     type Output = ClosedReport;
 
-    async fn call(
-        panes: Arc<Panes>,
-        arguments: CloseArguments,
-        _call: &Call,
-    ) -> Result<ClosedReport> {
+    async fn call(panes: Arc<Panes>, arguments: CloseArguments, _call: &Call) -> Result<ClosedReport> {
         let target = Target::try_from(arguments.target)?;
         if target.pane_id.is_none() {
             return Err(Error::BadArgument(
-                "`pane_id` is missing; a pane is closed only by its ID, which list_panes shows"
-                    .to_owned(),
+                "`pane_id` is missing; a pane is closed only by its ID, which list_panes shows".to_owned(),
             ));
         }
         panes.close(&target).await.map(ClosedReport::from)

@@ -71,8 +71,7 @@ where
                     self.line.truncate(KEPT_LINE);
                     self.line.shrink_to_fit();
                 } else {
-                    self.line
-                        .extend_from_slice(available.get(..taken).unwrap_or_default());
+                    self.line.extend_from_slice(available.get(..taken).unwrap_or_default());
                 }
             }
             self.input.consume(taken);
@@ -88,10 +87,7 @@ where
         let skipped = std::mem::take(&mut self.skipping);
         let parsed = if skipped {
             Err(Unreadable::new(
-                ErrorData::invalid_request(
-                    format!("the line is longer than {MAX_LINE} bytes"),
-                    None,
-                ),
+                ErrorData::invalid_request(format!("the line is longer than {MAX_LINE} bytes"), None),
                 salvage_id(&line),
             ))
         } else {
@@ -128,10 +124,7 @@ where
 {
     type Error = io::Error;
 
-    fn send(
-        &mut self,
-        message: ServerJsonRpcMessage,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = Arc::clone(&self.output);
         let stop = self.stop.clone();
         async move {
@@ -182,10 +175,7 @@ where
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(
-    output: &Mutex<W>,
-    message: &ServerJsonRpcMessage,
-) -> io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, message: &ServerJsonRpcMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut output = output.lock().await;
@@ -205,10 +195,7 @@ impl Unreadable {
 }
 
 fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Unreadable> {
-    let line = line
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(line)
-        .trim_ascii();
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return Ok(None);
     }
@@ -220,8 +207,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Unreadable> {
         Unreadable::new(ErrorData::parse_error(place, None), salvage_id(line))
     })?;
     let Some(object) = value.as_object() else {
-        let error =
-            ErrorData::invalid_request("a message is an object; batches are not taken", None);
+        let error = ErrorData::invalid_request("a message is an object; batches are not taken", None);
         return Err(Unreadable::new(error, None));
     };
     match object.get("id") {
@@ -232,8 +218,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Unreadable> {
         // A notification that nobody knows is nothing to answer.
         None if object.contains_key("method") => Ok(None),
         None => {
-            let error =
-                ErrorData::invalid_request("the message has neither a method nor an id", None);
+            let error = ErrorData::invalid_request("the message has neither a method nor an id", None);
             Err(Unreadable::new(error, None))
         }
     }
@@ -256,8 +241,7 @@ fn salvage_id(line: &[u8]) -> Option<RequestId> {
             b'"' => {
                 let end = string_end(line, at)?;
                 let rest = line.get(end..)?.trim_ascii_start();
-                if depth == 1 && line.get(at..end) == Some(b"\"id\"") && rest.first() == Some(&b':')
-                {
+                if depth == 1 && line.get(at..end) == Some(b"\"id\"") && rest.first() == Some(&b':') {
                     return scalar(rest.get(1..)?.trim_ascii_start());
                 }
                 at = end;
@@ -285,10 +269,7 @@ fn string_end(line: &[u8], start: usize) -> Option<usize> {
 fn scalar(text: &[u8]) -> Option<RequestId> {
     let end = match text.first()? {
         b'"' => string_end(text, 0)?,
-        _ => text
-            .iter()
-            .position(|byte| !byte.is_ascii_digit() && *byte != b'-')
-            .unwrap_or(text.len()),
+        _ => text.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'-').unwrap_or(text.len()),
     };
     serde_json::from_slice(text.get(..end)?).ok()
 }
@@ -312,31 +293,15 @@ mod tests {
                 -32700,
                 Some("3"),
             ),
-            (
-                "{\"params\":{\"id\":9,\"t\":Infinity},\"id\":\"a\\\"b\",\"method\":\"x\"}",
-                -32700,
-                Some("\"a\\\"b\""),
-            ),
-            (
-                "{\"method\":\"x\",\"params\":{\"id\":1},\"t\":1e999}",
-                -32700,
-                None,
-            ),
+            ("{\"params\":{\"id\":9,\"t\":Infinity},\"id\":\"a\\\"b\",\"method\":\"x\"}", -32700, Some("\"a\\\"b\"")),
+            ("{\"method\":\"x\",\"params\":{\"id\":1},\"t\":1e999}", -32700, None),
             ("[]", -32600, None),
-            (
-                "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
-                -32600,
-                None,
-            ),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600, None),
             ("7", -32600, None),
             ("null", -32600, None),
             ("{}", -32600, None),
             ("{\"id\":5}", -32600, Some("5")),
-            (
-                "{\"jsonrpc\":\"1.0\",\"id\":6,\"method\":\"ping\"}",
-                -32600,
-                Some("6"),
-            ),
+            ("{\"jsonrpc\":\"1.0\",\"id\":6,\"method\":\"ping\"}", -32600, Some("6")),
         ];
         for (line, code, id) in cases {
             assert_eq!(refused(line), (*code, id.map(str::to_owned)), "{line}");
@@ -358,9 +323,7 @@ mod tests {
 
     #[test]
     fn an_id_is_found_in_the_beginning_of_a_line() {
-        let id = salvage_id(
-            b"{\"jsonrpc\":\"2.0\",\"id\": 42,\"method\":\"tools/call\",\"params\":{\"x",
-        );
+        let id = salvage_id(b"{\"jsonrpc\":\"2.0\",\"id\": 42,\"method\":\"tools/call\",\"params\":{\"x");
         assert_eq!(id, Some(RequestId::Number(42)));
         assert_eq!(salvage_id(b"\"id\":1"), None);
         assert_eq!(salvage_id(b"{\"id\":"), None);
@@ -375,15 +338,10 @@ mod tests {
         let stop = Stop::new();
         let mut transport = LineTransport::new(&input[..], ours, stop.clone());
         let next = transport.receive().await.unwrap();
-        assert!(
-            matches!(next, JsonRpcMessage::Request(request) if request.id == RequestId::Number(9))
-        );
+        assert!(matches!(next, JsonRpcMessage::Request(request) if request.id == RequestId::Number(9)));
         let mut answer = String::new();
         BufReader::new(theirs).read_line(&mut answer).await.unwrap();
-        assert!(
-            answer.contains("\"id\":8") && answer.contains("-32600"),
-            "{answer}"
-        );
+        assert!(answer.contains("\"id\":8") && answer.contains("-32600"), "{answer}");
         assert!(!stop.is_raised());
         assert!(transport.receive().await.is_none());
         assert!(stop.is_raised());

@@ -172,18 +172,14 @@ impl Tool for WaitForText {
             arguments.match_case,
         )?;
         let waiting = panes.wait_for_text(&target, watch, limit);
-        call.run_with_progress(limit, waiting)
-            .await
-            .map(TextReport::from)
+        call.run_with_progress(limit, waiting).await.map(TextReport::from)
     }
 }
 
 /// Reads a timeout in seconds: above zero, and cut to the server's ceiling.
 pub(super) fn limit(timeout: f64, ceiling: Duration) -> Result<Duration> {
     if !(timeout.is_finite() && timeout > 0.0) {
-        return Err(Error::BadArgument(format!(
-            "`timeout` is {timeout}; it must be a number of seconds above 0"
-        )));
+        return Err(Error::BadArgument(format!("`timeout` is {timeout}; it must be a number of seconds above 0")));
     }
     Ok(Duration::from_secs_f64(timeout.min(ceiling.as_secs_f64())))
 }
@@ -196,24 +192,10 @@ mod tests {
     fn a_timeout_is_positive_and_capped() {
         let ceiling = Duration::from_secs(30);
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(
-                limit(bad, ceiling).unwrap_err().kind(),
-                "bad_argument",
-                "{bad}"
-            );
+            assert_eq!(limit(bad, ceiling).unwrap_err().kind(), "bad_argument", "{bad}");
         }
-        for (asked, given) in [
-            (0.5, 0.5),
-            (30.0, 30.0),
-            (1e9, 30.0),
-            (1e308, 30.0),
-            (1e-300, 0.0),
-        ] {
-            assert_eq!(
-                limit(asked, ceiling).unwrap().as_secs_f64(),
-                given,
-                "{asked}"
-            );
+        for (asked, given) in [(0.5, 0.5), (30.0, 30.0), (1e9, 30.0), (1e308, 30.0), (1e-300, 0.0)] {
+            assert_eq!(limit(asked, ceiling).unwrap().as_secs_f64(), given, "{asked}");
         }
     }
 }

@@ -1,3 +1,4 @@
 //! Where panes come from.
 
+pub mod pty;
 pub mod tmux;

@@ -88,7 +88,7 @@ impl Screen {
     pub(super) fn ed_history<O: Observer>(&mut self, observer: &mut O) {
         let (first, count) = (self.grid.retained, self.grid.hist);
         self.note(observer, first..first + count);
-        self.grid.drop_history(count);
+        self.grid.drop_history(count + self.grid.unseen);
         self.grid.hscrolled = 0;
     }
 

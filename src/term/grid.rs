@@ -27,6 +27,8 @@ pub(super) struct Grid {
     pub(super) rows: VecDeque<Box<Row>>,
     pub(super) retained: usize,
     pub(super) hist: usize,
+    /// History rows, older than the ones in the list, that tmux has and that were never read (RULES 11.3).
+    pub(super) unseen: usize,
     /// How many of the newest history rows may come back when the pane grows (RULES 0.1).
     pub(super) hscrolled: usize,
     pub(super) width: usize,
@@ -50,6 +52,7 @@ impl Grid {
             rows: VecDeque::new(),
             retained: 0,
             hist: 0,
+            unseen: 0,
             hscrolled: 0,
             width: usize::from(size.cols.max(1)),
             height: usize::from(size.rows.max(1)),
@@ -199,16 +202,15 @@ impl Grid {
     /// How many history rows the next trim drops (RULES 5.3).
     #[inline]
     pub(super) fn trim_due(&self) -> usize {
-        if self.hist > 0 && self.hist >= self.history_limit {
-            (self.history_limit / 10).max(1).min(self.hist)
-        } else {
-            0
-        }
+        let history = self.hist + self.unseen;
+        if history > 0 && history >= self.history_limit { (self.history_limit / 10).max(1).min(history) } else { 0 }
     }
 
     /// The oldest `count` history rows leave the history.
     pub(super) fn drop_history(&mut self, count: usize) {
-        let count = count.min(self.hist);
+        let unseen = count.min(self.unseen);
+        self.unseen -= unseen;
+        let count = (count - unseen).min(self.hist);
         self.hist -= count;
         self.retained += count;
         self.hscrolled = self.hscrolled.min(self.hist);

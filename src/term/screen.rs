@@ -178,7 +178,12 @@ impl Screen {
 
     /// Number of rows in the history, as tmux counts them.
     pub fn history(&self) -> usize {
-        self.grid.hist
+        self.grid.hist + self.grid.unseen
+    }
+
+    /// How many of the oldest history rows are not in the list, because a seed left them out.
+    pub fn unseen(&self) -> usize {
+        self.grid.unseen
     }
 
     /// The most rows that the history may hold.

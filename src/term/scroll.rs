@@ -114,10 +114,16 @@ impl Screen {
     pub(super) fn trim<O: Observer>(&mut self, observer: &mut O) {
         let due = self.grid.trim_due();
         if due > 0 {
-            let first = self.grid.retained;
-            self.note(observer, first..first + due);
+            self.note_dropped(due, observer);
             self.grid.drop_history(due);
         }
+    }
+
+    /// Tells that the oldest `count` history rows are about to go.
+    fn note_dropped<O: Observer>(&mut self, count: usize, observer: &mut O) {
+        let first = self.grid.retained;
+        let held = count.saturating_sub(self.grid.unseen);
+        self.note(observer, first..first + held);
     }
 
     /// `history-limit` was set while the pane exists (RULES 5.3).
@@ -125,12 +131,11 @@ impl Screen {
         if !self.profile.history_limit_live {
             return;
         }
-        let hist = self.grid.hist;
+        let hist = self.grid.hist + self.grid.unseen;
         self.grid.history_limit = rows;
         if hist > 0 && hist >= rows {
             let due = (hist - rows).max(1);
-            let first = self.grid.retained;
-            self.note(observer, first..first + due);
+            self.note_dropped(due, observer);
             self.grid.drop_history(due);
         }
     }

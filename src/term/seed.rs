@@ -71,12 +71,14 @@ impl Default for SeedModes {
 }
 
 /// Everything that [`Terminal::restore`] needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Seed {
     /// Size of the pane.
     pub size: Size,
-    /// History rows, oldest first.
+    /// The newest history rows, oldest first.
     pub history: Vec<SeedRow>,
+    /// `history_size`: how many history rows there are in all.
+    pub history_size: usize,
     /// The rows that are shown, top first.
     pub screen: Vec<SeedRow>,
     /// The main screen's rows while the alternate screen is shown.
@@ -116,7 +118,9 @@ impl Terminal {
         let retained = screen.grid.retained;
         screen.grid.rows.truncate(retained);
         screen.grid.hist = history.len();
-        screen.grid.hscrolled = 0;
+        screen.grid.unseen = seed.history_size.saturating_sub(screen.grid.hist);
+        // Not to be read (RULES 11.9): that nothing was cleared is the likeliest.
+        screen.grid.hscrolled = screen.grid.hist;
         screen.grid.width = usize::from(seed.size.cols.max(1));
         screen.grid.height = height;
         screen.grid.history_limit = seed.history_limit;

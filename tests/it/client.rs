@@ -22,11 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallError {
     /// A result with `isError`.
-    Tool {
-        kind: String,
-        message: String,
-        retryable: bool,
-    },
+    Tool { kind: String, message: String, retryable: bool },
     /// A JSON-RPC error.
     Protocol { code: i64, message: String },
 }
@@ -116,17 +112,11 @@ impl Launch {
         let mut command = Command::new(env!("CARGO_BIN_EXE_panemirror"));
         for (name, _) in std::env::vars_os() {
             let known = ["TMUX", "LIBTMUX_", "PANEMIRROR_"];
-            if known
-                .iter()
-                .any(|prefix| name.to_string_lossy().starts_with(prefix))
-            {
+            if known.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
                 command.env_remove(name);
             }
         }
-        command
-            .env("TMUX_TMPDIR", home)
-            .args(&self.args)
-            .envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.env("TMUX_TMPDIR", home).args(&self.args).envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -152,9 +142,8 @@ impl Launch {
         let reader = Arc::clone(&shared);
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                let message = serde_json::from_str(&line).unwrap_or_else(
-                    |error| json!({ "not_json": line, "error": error.to_string() }),
-                );
+                let message = serde_json::from_str(&line)
+                    .unwrap_or_else(|error| json!({ "not_json": line, "error": error.to_string() }));
                 reader.take(message);
             }
             reader.close();
@@ -165,10 +154,7 @@ impl Launch {
         thread::spawn(move || {
             let mut piece = [0; 4096];
             while let Ok(count @ 1..) = stderr.read(&mut piece) {
-                written
-                    .lock()
-                    .unwrap()
-                    .push_str(&String::from_utf8_lossy(&piece[..count]));
+                written.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..count]));
             }
         });
         McpClient {
@@ -217,16 +203,12 @@ impl McpClient {
 
     /// Starts a call of a tool.
     pub fn begin(&self, tool: &str, arguments: Value) -> Pending<'_> {
-        self.request(
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
-        )
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Starts a call of a tool that reports progress under `token`.
     pub fn begin_with_progress(&self, tool: &str, arguments: Value, token: &str) -> Pending<'_> {
-        let params =
-            json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": token } });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": token } });
         self.request("tools/call", params)
     }
 
@@ -245,12 +227,7 @@ impl McpClient {
         if !inbox.closed {
             inbox.waiting.insert(id.to_string(), sender);
         }
-        Pending {
-            client: self,
-            id,
-            sent: Instant::now(),
-            receiver,
-        }
+        Pending { client: self, id, sent: Instant::now(), receiver }
     }
 
     /// Sends a notification.
@@ -266,9 +243,7 @@ impl McpClient {
     /// Sends bytes and a newline, whatever they are. A server that is gone is noticed by whoever waits.
     pub fn send_line(&self, line: &[u8]) {
         if let Some(stdin) = self.stdin.lock().unwrap().as_mut() {
-            let _ = stdin
-                .write_all(&[line, b"\n"].concat())
-                .and_then(|()| stdin.flush());
+            let _ = stdin.write_all(&[line, b"\n"].concat()).and_then(|()| stdin.flush());
         }
     }
 
@@ -283,11 +258,7 @@ impl McpClient {
         let mut inbox = self.shared.inbox.lock().unwrap();
         while inbox.others.len() < count {
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(
-                !inbox.closed && !left.is_zero(),
-                "not {count} messages: {:?}",
-                inbox.others
-            );
+            assert!(!inbox.closed && !left.is_zero(), "not {count} messages: {:?}", inbox.others);
             inbox = self.shared.news.wait_timeout(inbox, left).unwrap().0;
         }
         inbox.others.clone()
@@ -317,9 +288,7 @@ impl McpClient {
 
     /// Sends a signal to the server, by name.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill")
-            .args([&format!("-{name}"), &self.pid().to_string()])
-            .status();
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status();
         assert!(sent.unwrap().success());
     }
 
@@ -330,11 +299,7 @@ impl McpClient {
             if let Some(status) = self.child.lock().unwrap().try_wait().unwrap() {
                 return status;
             }
-            assert!(
-                Instant::now() < deadline,
-                "still running after {limit:?}; {}",
-                self.log()
-            );
+            assert!(Instant::now() < deadline, "still running after {limit:?}; {}", self.log());
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -379,11 +344,7 @@ impl Pending<'_> {
     pub fn timed(self) -> (Duration, Value) {
         match self.receiver.recv_timeout(PATIENCE) {
             Ok((read, answer)) => (read - self.sent, answer),
-            Err(error) => panic!(
-                "no answer to {} ({error}); stderr: {}",
-                self.id,
-                self.client.log()
-            ),
+            Err(error) => panic!("no answer to {} ({error}); stderr: {}", self.id, self.client.log()),
         }
     }
 
@@ -402,8 +363,7 @@ impl Pending<'_> {
 
     /// Withdraws the request.
     pub fn cancel(&self) {
-        self.client
-            .notify("notifications/cancelled", json!({ "requestId": self.id }));
+        self.client.notify("notifications/cancelled", json!({ "requestId": self.id }));
     }
 }
 
@@ -416,9 +376,7 @@ pub fn read(answer: &Value) -> Result<Value, CallError> {
         });
     }
     let result = &answer["result"];
-    let text = result["content"][0]["text"]
-        .as_str()
-        .unwrap_or_else(|| panic!("no text: {answer}"));
+    let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"));
     let said: Value = serde_json::from_str(text).unwrap();
     if result["isError"] == true {
         assert!(result.get("structuredContent").is_none(), "{answer}");
@@ -429,9 +387,6 @@ pub fn read(answer: &Value) -> Result<Value, CallError> {
             retryable: said["retryable"].as_bool().unwrap(),
         });
     }
-    assert_eq!(
-        said, result["structuredContent"],
-        "text and structured content differ"
-    );
+    assert_eq!(said, result["structuredContent"], "text and structured content differ");
     Ok(said)
 }

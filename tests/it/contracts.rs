@@ -11,10 +11,7 @@ fn published(name: &str) -> Value {
 
 fn ours(tool: &str) -> Value {
     let tools = McpClient::start().tools();
-    tools
-        .into_iter()
-        .find(|definition| definition["name"] == tool)
-        .unwrap()
+    tools.into_iter().find(|definition| definition["name"] == tool).unwrap()
 }
 
 /// Takes away the words, which are ours.
@@ -32,12 +29,8 @@ fn without_words(schema: &Value) -> Value {
 }
 
 fn sorted(list: &Value) -> Vec<String> {
-    let mut names: Vec<String> = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|name| name.as_str().unwrap().to_owned())
-        .collect();
+    let mut names: Vec<String> =
+        list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
     names.sort();
     names
 }
@@ -55,10 +48,7 @@ fn input_schemas_are_the_published_ones() {
 fn the_output_schema_of_a_wait_is_the_published_one() {
     let theirs = published("wait_for_text.output");
     let ours = ours("wait_for_text")["outputSchema"].clone();
-    assert_eq!(
-        without_words(&ours["properties"]),
-        without_words(&theirs["properties"])
-    );
+    assert_eq!(without_words(&ours["properties"]), without_words(&theirs["properties"]));
     assert_eq!(sorted(&ours["required"]), sorted(&theirs["required"]));
     assert_eq!(ours["type"], theirs["type"]);
 }
@@ -67,9 +57,7 @@ fn the_output_schema_of_a_wait_is_the_published_one() {
 fn results_fit_the_published_output_schema() {
     let validator = jsonschema::validator_for(&published("wait_for_text.output")).unwrap();
     let client = McpClient::start();
-    let pane = client
-        .call("open_pane", json!({ "command": ["cat"] }))
-        .unwrap();
+    let pane = client.call("open_pane", json!({ "command": ["cat"] })).unwrap();
     let arguments = json!({ "pane_id": pane["pane_id"], "timeout": 0.2, "patterns": ["never"] });
     let result = client.call("wait_for_text", arguments).unwrap();
     assert_eq!(result["outcome"], "timeout");
@@ -79,28 +67,16 @@ fn results_fit_the_published_output_schema() {
 #[test]
 fn arguments_that_the_published_schemas_accept_are_accepted() {
     let cases = [
-        (
-            "wait_for_text",
-            json!({ "patterns": null, "stop": null, "pane_id": null, "timeout": 0.01 }),
-        ),
-        (
-            "wait_for_text",
-            json!({ "patterns": ["a"], "stop": [], "interval": 1e9, "timeout": 0.01 }),
-        ),
-        (
-            "capture_since",
-            json!({ "cursor": null, "max_lines": null, "max_bytes": null }),
-        ),
+        ("wait_for_text", json!({ "patterns": null, "stop": null, "pane_id": null, "timeout": 0.01 })),
+        ("wait_for_text", json!({ "patterns": ["a"], "stop": [], "interval": 1e9, "timeout": 0.01 })),
+        ("capture_since", json!({ "cursor": null, "max_lines": null, "max_bytes": null })),
         ("capture_since", json!({ "max_lines": 1, "max_bytes": 1.0 })),
     ];
     let client = McpClient::start();
     for (tool, arguments) in cases {
         let theirs = jsonschema::validator_for(&published(&format!("{tool}.input"))).unwrap();
         let ours = jsonschema::validator_for(&ours(tool)["inputSchema"]).unwrap();
-        assert!(
-            theirs.is_valid(&arguments) && ours.is_valid(&arguments),
-            "{arguments}"
-        );
+        assert!(theirs.is_valid(&arguments) && ours.is_valid(&arguments), "{arguments}");
         if let Err(error) = client.call(tool, arguments.clone()) {
             assert_ne!(error.kind(), "bad_argument", "{tool} {arguments}: {error}");
         }

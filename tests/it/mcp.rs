@@ -11,19 +11,13 @@ fn everything() -> McpClient {
 }
 
 fn names(client: &McpClient) -> Vec<String> {
-    let mut names: Vec<String> = client
-        .tools()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap().to_owned())
-        .collect();
+    let mut names: Vec<String> = client.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     names.sort();
     names
 }
 
 fn opened(client: &McpClient) -> String {
-    let opened = client
-        .call("open_pane", json!({ "command": ["cat"] }))
-        .unwrap();
+    let opened = client.call("open_pane", json!({ "command": ["cat"] })).unwrap();
     opened["pane_id"].as_str().unwrap().to_owned()
 }
 
@@ -46,24 +40,11 @@ fn every_tool_is_described_and_strict() {
     assert!(serde_json::to_vec(&tools).unwrap().len() < 40_000);
     for tool in &tools {
         let name = tool["name"].as_str().unwrap();
-        assert!(
-            tool["title"]
-                .as_str()
-                .is_some_and(|title| !title.is_empty()),
-            "{name}"
-        );
+        assert!(tool["title"].as_str().is_some_and(|title| !title.is_empty()), "{name}");
         let description = tool["description"].as_str().unwrap();
         assert!(description.starts_with("Use this"), "{name}: {description}");
-        for hint in [
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        ] {
-            assert!(
-                tool["annotations"][hint].is_boolean(),
-                "{name} lacks {hint}"
-            );
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{name} lacks {hint}");
         }
         let input = &tool["inputSchema"];
         assert_eq!(input["type"], "object", "{name}");
@@ -74,15 +55,9 @@ fn every_tool_is_described_and_strict() {
         }
         for schema in [input, &tool["outputSchema"]] {
             assert_eq!(schema["type"], "object", "{name}");
-            assert!(
-                jsonschema::draft202012::meta::is_valid(schema),
-                "{name}: {schema}"
-            );
+            assert!(jsonschema::draft202012::meta::is_valid(schema), "{name}: {schema}");
             let text = schema.to_string();
-            assert!(
-                !text.contains("\"format\"") && !text.contains("$ref"),
-                "{name}: {text}"
-            );
+            assert!(!text.contains("\"format\"") && !text.contains("$ref"), "{name}: {text}");
         }
     }
 }
@@ -107,23 +82,11 @@ fn every_tool_refuses_an_unknown_argument_by_name() {
     let client = everything();
     for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
-        let error = client
-            .call(name, json!({ "wait_for_previous": true }))
-            .unwrap_err();
+        let error = client.call(name, json!({ "wait_for_previous": true })).unwrap_err();
         assert_eq!(error.kind(), "bad_argument", "{name}");
-        assert!(
-            error.message().contains("wait_for_previous"),
-            "{name}: {error}"
-        );
-        for argument in tool["inputSchema"]["properties"]
-            .as_object()
-            .unwrap()
-            .keys()
-        {
-            assert!(
-                error.message().contains(argument),
-                "{name}: {error} lacks {argument}"
-            );
+        assert!(error.message().contains("wait_for_previous"), "{name}: {error}");
+        for argument in tool["inputSchema"]["properties"].as_object().unwrap().keys() {
+            assert!(error.message().contains(argument), "{name}: {error} lacks {argument}");
         }
     }
 }
@@ -134,20 +97,11 @@ fn every_tool_gives_what_its_output_schema_says() {
     let pane = opened(&client);
     let calls = [
         ("list_panes", json!({})),
-        (
-            "open_pane",
-            json!({ "command": ["true"], "rows": 5, "cols": 20 }),
-        ),
+        ("open_pane", json!({ "command": ["true"], "rows": 5, "cols": 20 })),
         ("snapshot_pane", json!({ "pane_id": pane })),
-        (
-            "send_keys",
-            json!({ "pane_id": pane, "text": "x", "keys": ["C-l"], "enter": true }),
-        ),
+        ("send_keys", json!({ "pane_id": pane, "text": "x", "keys": ["C-l"], "enter": true })),
         ("capture_since", json!({ "pane_id": pane })),
-        (
-            "wait_for_text",
-            json!({ "pane_id": pane, "patterns": ["never"], "timeout": 0.05 }),
-        ),
+        ("wait_for_text", json!({ "pane_id": pane, "patterns": ["never"], "timeout": 0.05 })),
         ("close_pane", json!({ "pane_id": pane })),
     ];
     let mut called: Vec<String> = calls.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -156,37 +110,22 @@ fn every_tool_gives_what_its_output_schema_says() {
     let tools = client.tools();
     for (name, arguments) in calls {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
-        let result = client
-            .call(name, arguments)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let result = client.call(name, arguments).unwrap_or_else(|error| panic!("{name}: {error}"));
         let validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-        let wrong: Vec<String> = validator
-            .iter_errors(&result)
-            .map(|error| error.to_string())
-            .collect();
+        let wrong: Vec<String> = validator.iter_errors(&result).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {result}: {wrong:?}");
     }
 }
 
 #[test]
 fn toolsets_decide_what_is_listed_and_what_is_known() {
-    let inspect = [
-        "capture_since",
-        "list_panes",
-        "snapshot_pane",
-        "wait_for_text",
-    ];
+    let inspect = ["capture_since", "list_panes", "snapshot_pane", "wait_for_text"];
     let client = Launch::default().env("LIBTMUX_TOOLSETS", "inspect").start();
     assert_eq!(names(&client), inspect);
-    let unlisted = client
-        .call("send_keys", json!({ "enter": true }))
-        .unwrap_err();
+    let unlisted = client.call("send_keys", json!({ "enter": true })).unwrap_err();
     let unknown = client.call("no_such_tool", json!({})).unwrap_err();
     for error in [unlisted, unknown] {
-        assert!(
-            matches!(error, CallError::Protocol { code: -32602, .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, CallError::Protocol { code: -32602, .. }), "{error:?}");
     }
     let default = McpClient::start();
     assert!(!names(&default).contains(&"close_pane".to_owned()));
@@ -218,20 +157,11 @@ fn bad_arguments_are_answered_at_once_and_name_the_value() {
         (wait(json!({ "patterns": [""] })), "empty"),
         (wait(json!({ "stop": [""] })), "empty"),
         (wait(json!({ "patterns": ["("], "regex": true })), "("),
-        (
-            wait(json!({ "patterns": ["(x{1000}){1000}"], "regex": true })),
-            "x{1000}",
-        ),
+        (wait(json!({ "patterns": ["(x{1000}){1000}"], "regex": true })), "x{1000}"),
         (wait(json!({ "regex": "yes" })), "yes"),
         (("capture_since", json!({ "cursor": 7 })), "`cursor`"),
-        (
-            ("capture_since", json!({ "max_lines": 0 })),
-            "`max_lines` is 0",
-        ),
-        (
-            ("capture_since", json!({ "max_bytes": -5 })),
-            "`max_bytes` is -5",
-        ),
+        (("capture_since", json!({ "max_lines": 0 })), "`max_lines` is 0"),
+        (("capture_since", json!({ "max_bytes": -5 })), "`max_bytes` is -5"),
         (("capture_since", json!({ "max_lines": 2.5 })), "2.5"),
         (("send_keys", json!({ "keys": ["Entr"] })), "Entr"),
         (("send_keys", json!({ "keys": "C-c" })), "C-c"),
@@ -256,37 +186,25 @@ fn bad_arguments_are_answered_at_once_and_name_the_value() {
         assert_eq!(error.kind(), "bad_argument", "{tool} {whole}: {error}");
         assert!(error.message().contains(part), "{tool} {whole}: {error}");
         assert!(error.message().len() < 1_000, "{tool} {whole}: {error}");
-        assert!(
-            took < Duration::from_secs(1),
-            "{tool} {whole} took {took:?}"
-        );
+        assert!(took < Duration::from_secs(1), "{tool} {whole} took {took:?}");
     }
-    for arguments in [
-        json!({ "patterns": many }),
-        json!({ "patterns": ["x".repeat(1_000_000)] }),
-    ] {
+    for arguments in [json!({ "patterns": many }), json!({ "patterns": ["x".repeat(1_000_000)] })] {
         let error = client.call("wait_for_text", arguments).unwrap_err();
         assert!(["bad_argument", "limit"].contains(&error.kind()), "{error}");
         assert!(error.message().len() < 2_100);
     }
     for cursor in ["x".repeat(1_000_000), "pm1:".to_owned(), String::new()] {
-        let error = client
-            .call("capture_since", json!({ "cursor": cursor }))
-            .unwrap_err();
+        let error = client.call("capture_since", json!({ "cursor": cursor })).unwrap_err();
         assert_eq!(error.kind(), "bad_cursor", "{error}");
     }
-    let error = client
-        .call("wait_for_text", json!({ "pane_id": "pty:99-abcd" }))
-        .unwrap_err();
+    let error = client.call("wait_for_text", json!({ "pane_id": "pty:99-abcd" })).unwrap_err();
     assert_eq!(error.kind(), "no_such_pane");
     client.ping();
 }
 
 #[test]
 fn a_timeout_above_the_ceiling_is_clamped_and_reported() {
-    let client = Launch::default()
-        .env("PANEMIRROR_WAIT_MAX_SECONDS", "1")
-        .start();
+    let client = Launch::default().env("PANEMIRROR_WAIT_MAX_SECONDS", "1").start();
     let pane = opened(&client);
     let start = Instant::now();
     let waits: Vec<_> = [json!(1e9), json!(1e308), json!(2)]
@@ -300,40 +218,21 @@ fn a_timeout_above_the_ceiling_is_clamped_and_reported() {
         assert_eq!(wait.result().unwrap()["effective_timeout"], 1.0);
     }
     // Three waits of a second each ran beside each other.
-    assert!(
-        start.elapsed() < Duration::from_millis(1_900),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_millis(1_900), "{:?}", start.elapsed());
 }
 
 #[test]
 fn what_cannot_be_read_gets_a_protocol_error_and_the_next_request_an_answer() {
     let client = McpClient::start();
     let head = r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":"#;
-    let long = format!(
-        r#"{head}{{"name":"list_panes","arguments":{{"x":"{}"}}}}}}"#,
-        "y".repeat(20 << 20)
-    );
+    let long = format!(r#"{head}{{"name":"list_panes","arguments":{{"x":"{}"}}}}}}"#, "y".repeat(20 << 20));
     let with_id = [
-        (
-            format!(r#"{head}{{"name":"list_panes","arguments":[]}}}}"#),
-            -32602,
-        ),
-        (
-            format!(r#"{head}{{"name":"list_panes","arguments":"x"}}}}"#),
-            -32602,
-        ),
+        (format!(r#"{head}{{"name":"list_panes","arguments":[]}}}}"#), -32602),
+        (format!(r#"{head}{{"name":"list_panes","arguments":"x"}}}}"#), -32602),
         (format!(r#"{head}{{"name":7}}}}"#), -32602),
         (format!("{head}{{\"name\":\"nope\"}}}}"), -32602),
-        (
-            format!(r#"{head}{{"name":"wait_for_text","arguments":{{"timeout":NaN}}}}}}"#),
-            -32700,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":"x","method":"no/such"}"#.to_owned(),
-            -32601,
-        ),
+        (format!(r#"{head}{{"name":"wait_for_text","arguments":{{"timeout":NaN}}}}}}"#), -32700),
+        (r#"{"jsonrpc":"2.0","id":"x","method":"no/such"}"#.to_owned(), -32601),
         (r#"{"id":"x"}"#.to_owned(), -32600),
         (long, -32600),
     ];
@@ -345,19 +244,12 @@ fn what_cannot_be_read_gets_a_protocol_error_and_the_next_request_an_answer() {
         assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
         client.ping();
     }
-    let without_id: [(&[u8], i64); 4] = [
-        (b"NaN", -32700),
-        (b"hello there", -32700),
-        (b"\xff\xfe", -32700),
-        (b"[]", -32600),
-    ];
+    let without_id: [(&[u8], i64); 4] =
+        [(b"NaN", -32700), (b"hello there", -32700), (b"\xff\xfe", -32700), (b"[]", -32600)];
     for (index, (line, code)) in without_id.into_iter().enumerate() {
         client.send_line(line);
         client.ping();
-        assert_eq!(
-            client.wait_for_others(index + 1)[index]["error"]["code"],
-            code
-        );
+        assert_eq!(client.wait_for_others(index + 1)[index]["error"]["code"], code);
     }
 }
 
@@ -378,8 +270,7 @@ fn what_comes_before_initialize_does_not_end_the_session() {
 fn a_withdrawn_wait_gets_no_answer_and_disturbs_no_other() {
     let client = McpClient::start();
     let pane = opened(&client);
-    let arguments =
-        |timeout: f64| json!({ "pane_id": pane, "patterns": ["never"], "timeout": timeout });
+    let arguments = |timeout: f64| json!({ "pane_id": pane, "patterns": ["never"], "timeout": timeout });
     let withdrawn = client.begin("wait_for_text", arguments(20.0));
     let other = client.begin("wait_for_text", arguments(0.5));
     client.ping();
@@ -403,10 +294,7 @@ fn progress_comes_only_to_those_who_asked() {
     assert_eq!(notes[0]["method"], "notifications/progress");
     let params = &notes[0]["params"];
     assert_eq!(params["progressToken"], "token-1");
-    assert!(
-        (4.9..5.3).contains(&params["progress"].as_f64().unwrap()),
-        "{params}"
-    );
+    assert!((4.9..5.3).contains(&params["progress"].as_f64().unwrap()), "{params}");
     assert_eq!(params["message"], "0 s left");
 }
 
@@ -470,30 +358,19 @@ fn a_malformed_setting_stops_the_start_with_a_message() {
 
 #[test]
 fn the_python_servers_settings_are_clamped_with_a_warning() {
-    let client = Launch::default()
-        .env("LIBTMUX_MCP_WAIT_MAX_SECONDS", "0.1")
-        .start();
+    let client = Launch::default().env("LIBTMUX_MCP_WAIT_MAX_SECONDS", "0.1").start();
     let pane = opened(&client);
     let arguments = json!({ "pane_id": pane, "patterns": ["never"], "timeout": 20 });
     let result = client.call("wait_for_text", arguments).unwrap();
     assert_eq!(result["effective_timeout"], 1.0);
-    assert!(
-        client.log().contains("LIBTMUX_MCP_WAIT_MAX_SECONDS"),
-        "{}",
-        client.log()
-    );
+    assert!(client.log().contains("LIBTMUX_MCP_WAIT_MAX_SECONDS"), "{}", client.log());
 }
 
 #[test]
 fn nothing_of_a_pane_or_a_pattern_gets_into_the_log() {
     let client = Launch::default().env("PANEMIRROR_LOG", "trace").start();
     let pane = opened(&client);
-    client
-        .call(
-            "send_keys",
-            json!({ "pane_id": pane, "text": "s3cr3t-text", "enter": true }),
-        )
-        .unwrap();
+    client.call("send_keys", json!({ "pane_id": pane, "text": "s3cr3t-text", "enter": true })).unwrap();
     let arguments = json!({ "pane_id": pane, "patterns": ["s3cr3t-pattern"], "timeout": 0.3 });
     client.call("wait_for_text", arguments).unwrap();
     client.close_input();

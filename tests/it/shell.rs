@@ -7,14 +7,8 @@ use crate::client::Launch;
 
 fn run(args: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
-    let launch = args
-        .iter()
-        .fold(Launch::default(), |launch, arg| launch.arg(*arg));
-    launch
-        .command(home.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
+    let launch = args.iter().fold(Launch::default(), |launch, arg| launch.arg(*arg));
+    launch.command(home.path()).stdin(Stdio::null()).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -29,10 +23,7 @@ fn help_and_version_are_answers() {
         assert!(text(&help.stdout).contains(word), "{word}");
     }
     let version = run(&["--version"]);
-    assert_eq!(
-        text(&version.stdout),
-        format!("panemirror {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(text(&version.stdout), format!("panemirror {}\n", env!("CARGO_PKG_VERSION")));
     assert!(text(&run(&["wait", "--help"]).stdout).contains("124 timeout"));
 }
 
@@ -48,10 +39,7 @@ fn bad_usage_is_exit_status_2_and_says_what_is_wrong() {
     for args in cases {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(
-            output.stdout.is_empty() && !output.stderr.is_empty(),
-            "{args:?}"
-        );
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
     }
 }
 
@@ -71,63 +59,21 @@ fn a_reader_that_closed_early_is_no_panic() {
     let program = env!("CARGO_BIN_EXE_panemirror");
     for args in ["--help", "wait --json --text x --timeout 0.1 --pane nope"] {
         let script = format!("({program} {args}; echo status $? >&2) | exec true");
-        let output = std::process::Command::new("sh")
-            .args(["-c", &script])
-            .output()
-            .unwrap();
-        assert!(
-            !text(&output.stderr).contains("panicked"),
-            "{}",
-            text(&output.stderr)
-        );
+        let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
     }
 }
 
 #[test]
 fn a_wait_on_a_program_says_how_it_ended_by_its_exit_status() {
     let cases: [(&[&str], &str, i32, &str); 8] = [
-        (
-            &["--text", "ready"],
-            "echo ready; sleep 9",
-            0,
-            "matched  pattern 0 in pty:",
-        ),
-        (
-            &["--text", "no", "--text", "BYE"],
-            "echo bye",
-            0,
-            "matched  pattern 1 in pty:",
-        ),
-        (
-            &["--any"],
-            "echo x; sleep 9",
-            0,
-            "any_output  output in pty:",
-        ),
-        (
-            &["--text", "x", "--stop", "^E: "],
-            "echo E: x; sleep 9",
-            0,
-            "matched",
-        ),
-        (
-            &["--regex", "--text", "ok", "--stop", "^E: "],
-            "echo E: ok; sleep 9",
-            1,
-            "stopped  stop 0",
-        ),
-        (
-            &["--text", "never", "--timeout", "0.3"],
-            "echo shown; sleep 9",
-            124,
-            "shown",
-        ),
-        (
-            &["--text", "x", "--timeout", "0.3"],
-            "printf '\\033[?1049hx'; sleep 9",
-            3,
-            "alternate_screen",
-        ),
+        (&["--text", "ready"], "echo ready; sleep 9", 0, "matched  pattern 0 in pty:"),
+        (&["--text", "no", "--text", "BYE"], "echo bye", 0, "matched  pattern 1 in pty:"),
+        (&["--any"], "echo x; sleep 9", 0, "any_output  output in pty:"),
+        (&["--text", "x", "--stop", "^E: "], "echo E: x; sleep 9", 0, "matched"),
+        (&["--regex", "--text", "ok", "--stop", "^E: "], "echo E: ok; sleep 9", 1, "stopped  stop 0"),
+        (&["--text", "never", "--timeout", "0.3"], "echo shown; sleep 9", 124, "shown"),
+        (&["--text", "x", "--timeout", "0.3"], "printf '\\033[?1049hx'; sleep 9", 3, "alternate_screen"),
         (&["--text", "never"], "echo first; exit 3", 2, "before anything matched"),
     ];
     for (args, script, status, said) in cases {
@@ -141,16 +87,7 @@ fn a_wait_on_a_program_says_how_it_ended_by_its_exit_status() {
 
 #[test]
 fn a_wait_as_json_is_the_result_of_the_tool() {
-    let output = run(&[
-        "wait",
-        "--json",
-        "--text",
-        "ready",
-        "--",
-        "sh",
-        "-c",
-        "echo all ready; sleep 9",
-    ]);
+    let output = run(&["wait", "--json", "--text", "ready", "--", "sh", "-c", "echo all ready; sleep 9"]);
     let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["found"], true, "{result}");
     assert_eq!(result["matched_lines"], serde_json::json!(["all ready"]));
