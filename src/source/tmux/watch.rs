@@ -37,6 +37,9 @@ const CHECK: Duration = Duration::from_secs(60);
 /// How long mirrors and clients are kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(600);
 
+/// How often a server that does not answer is asked whether it still runs.
+const ASKS: usize = 5;
+
 /// Starts the task; it ends with the server.
 pub(super) fn start(server: &Arc<Server>, notices: mpsc::UnboundedReceiver<(u64, Notice)>) {
     tokio::spawn(watch(Arc::downgrade(server), notices));
@@ -78,7 +81,7 @@ impl Server {
             match notice {
                 Notice::Closed(reason) => {
                     self.drop_client(*id);
-                    if reason.starts_with("server exited") || matches!(self.is_running().await, Ok(false)) {
+                    if reason.starts_with("server exited") || !self.still_runs().await {
                         self.gone();
                         return;
                     }
@@ -95,6 +98,16 @@ impl Server {
         self.reconcile().await;
     }
 
+    /// Asks until there is an answer: a server that is about to end may take a question and never answer it.
+    async fn still_runs(&self) -> bool {
+        for _ in 0..ASKS {
+            if let Ok(runs) = self.is_running().await {
+                return runs;
+            }
+        }
+        true
+    }
+
     fn drop_client(&self, id: u64) -> Option<Arc<Client>> {
         let mut state = self.state.lock();
         let session = state.clients.iter().find(|(_, client)| client.id() == id).map(|(session, _)| *session)?;
@@ -102,7 +115,7 @@ impl Server {
     }
 
     /// The server is gone: every pane of it has ended.
-    fn gone(&self) {
+    pub(super) fn gone(&self) {
         let panes = {
             let mut state = self.state.lock();
             let socket = &self.settings.socket;
@@ -125,7 +138,7 @@ impl Server {
         let rows = match self.list().await {
             Ok(rows) => rows,
             Err(_) => {
-                if matches!(self.is_running().await, Ok(false)) {
+                if !self.still_runs().await {
                     self.gone();
                 }
                 return;
