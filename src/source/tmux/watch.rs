@@ -37,6 +37,9 @@ const CHECK: Duration = Duration::from_secs(60);
 /// How long mirrors and clients are kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(600);
 
+/// When a server whose client ended is asked again.
+const DOUBT: Duration = Duration::from_millis(200);
+
 /// How often a server that does not answer is asked whether it still runs.
 const ASKS: usize = 5;
 
@@ -65,6 +68,9 @@ async fn watch(server: Weak<Server>, mut notices: mpsc::UnboundedReceiver<(u64, 
                 all.push(notice);
             }
             server.heed(&all).await;
+            if all.iter().any(|(_, notice)| matches!(notice, Notice::Closed(_))) {
+                tokio::spawn(ask_again(Arc::downgrade(&server)));
+            }
         }
         if Instant::now() >= next {
             server.tick().await;
@@ -72,6 +78,17 @@ async fn watch(server: Weak<Server>, mut notices: mpsc::UnboundedReceiver<(u64, 
         } else {
             next = next.min(Instant::now() + server.next_look());
         }
+    }
+}
+
+/// A server that is about to end may have answered that it runs.
+async fn ask_again(server: Weak<Server>) {
+    tokio::time::sleep(DOUBT).await;
+    if let Some(server) = server.upgrade()
+        && server.is_alive()
+        && !server.still_runs().await
+    {
+        server.gone();
     }
 }
 
@@ -91,7 +108,7 @@ impl Server {
                         client.end().await;
                     }
                 }
-                Notice::Gap(pane) => self.settle(*pane, self.rejoin(*pane).await),
+                Notice::Gap(pane) => self.settle(*pane, self.rejoin(*pane).await).await,
                 Notice::Topology | Notice::Panes | Notice::Mode(_) => {}
             }
         }
@@ -166,7 +183,7 @@ impl Server {
             self.read_last(number, pane).await;
             self.over(number, Ended::Exited(row.dead_status));
         } else if !self.is_fed(number, places) {
-            self.settle(number, self.rejoin(number).await);
+            self.settle(number, self.rejoin(number).await).await;
         } else {
             let resized = pane.with_mirror(|mirror| {
                 mirror.terminal_mut().set_mode_open(row.in_mode);
@@ -207,10 +224,11 @@ impl Server {
     }
 
     /// Ends a pane that could not be taken up again.
-    fn settle(&self, number: u32, result: Result<()>) {
+    async fn settle(&self, number: u32, result: Result<()>) {
         match result {
             Ok(()) => {}
             Err(Error::NoSuchPane(_)) => self.over(number, Ended::Killed),
+            Err(Error::ServerLost(_)) if !self.still_runs().await => self.gone(),
             Err(error) => self.over(number, Ended::Unreachable(error.to_string())),
         }
     }
