@@ -24,7 +24,7 @@ use std::time::Duration;
 use crate::geometry::Size;
 use crate::term::{Screen, Seed, Stamp, Terminal};
 
-use hook::Hook;
+use hook::{Hook, fresh_rows};
 
 /// A moment in a pane's stream.
 ///
@@ -142,21 +142,21 @@ impl Mirror {
             self.terminal.feed(bytes, now, &mut ());
             return;
         }
-        let mut hook = Hook::new(&mut self.watchers);
+        let mut hook = Hook::new(&mut self.watchers, self.examined);
         self.terminal.feed(bytes, now, &mut hook);
         self.close_delivery()
     }
 
     /// Resizes the terminal; a delivery of its own.
     pub fn resize(&mut self, size: Size) {
-        let mut hook = Hook::new(&mut self.watchers);
+        let mut hook = Hook::new(&mut self.watchers, self.examined);
         self.terminal.resize(size, &mut hook);
         self.close_delivery()
     }
 
     /// Empties the grid history as `tmux clear-history` does; a delivery of its own.
     pub fn clear_history(&mut self) {
-        let mut hook = Hook::new(&mut self.watchers);
+        let mut hook = Hook::new(&mut self.watchers, self.examined);
         self.terminal.clear_history(&mut hook);
         self.close_delivery()
     }
@@ -203,7 +203,7 @@ impl Mirror {
     /// Lets a delivery end: touched lines are examined, finished watchers taken off.
     fn close_delivery(&mut self) {
         let screen = self.terminal.screen();
-        let fresh = self.fresh_rows();
+        let fresh = fresh_rows(screen, self.examined);
         if !screen.is_alternate() {
             let lines = line::lines_where(screen, fresh.clone(), |row| row.is_touched());
             if !lines.is_empty() {
@@ -217,18 +217,9 @@ impl Mirror {
         self.watchers.retain_mut(|(_, watcher)| !watcher.close_delivery(screen));
     }
 
-    /// The rows that can have changed since the newest examination: the screen and what went to history since.
-    fn fresh_rows(&self) -> std::ops::Range<usize> {
-        let screen = self.terminal.screen();
-        let pushed = screen.pushed().saturating_sub(self.examined);
-        let pushed = usize::try_from(pushed).unwrap_or(usize::MAX);
-        let start = screen.first_visible().saturating_sub(pushed);
-        start.max(screen.retained())..screen.len()
-    }
-
     /// Marks all rows as examined.
     fn settle(&mut self) {
-        let rows = self.fresh_rows();
+        let rows = fresh_rows(self.terminal.screen(), self.examined);
         // A delivery may have pushed very many rows: none is looked at twice.
         for index in rows {
             self.terminal.clear_touched(index);

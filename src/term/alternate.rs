@@ -23,6 +23,9 @@ impl Screen {
         }
         let first = self.first_visible();
         self.note(observer, first..first + self.grid.height);
+        if O::ACTIVE {
+            observer.before_hiding(self);
+        }
         if with_cursor {
             self.slot = Some((self.cx, self.cy));
         }

@@ -20,6 +20,10 @@ pub trait Observer {
     /// [`crate::limits::LINE_LOOK_ROWS`].
     fn before_change(&mut self, screen: &Screen, rows: Range<usize>);
 
+    /// Called before the alternate screen is entered, after [`Observer::before_change`] of the rows that it hides:
+    /// rows that went to the history since the observer last looked can still be looked at.
+    fn before_hiding(&mut self, _screen: &Screen) {}
+
     /// Called after rows were inserted, removed or renumbered, so that indices shift.
     fn rows_changed(&mut self, _screen: &Screen) {}
 }

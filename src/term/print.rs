@@ -64,9 +64,10 @@ impl Screen {
             let repair = self.profile.left_repair;
             let keep = self.profile.repair_keeps_background;
             let watched = self.watched::<O>();
+            let wrapped = std::mem::take(&mut self.wrapping);
             let Some(row) = self.grid.row_mut(index) else { return };
             if watched && (row.glyph_end() > x || row.is_wrapped()) {
-                self.print_run_watched(index, now, &ink, observer);
+                self.print_run_watched(index, now, &ink, wrapped, observer);
             } else if x >= row.stored() {
                 row.grow(x + now.len(), width);
                 row.put_ascii(x, now, &ink);
@@ -81,8 +82,16 @@ impl Screen {
         }
     }
 
-    /// The run path over text that somebody watches: each glyph is announced on its own.
-    fn print_run_watched<O: Observer>(&mut self, index: usize, text: &[u8], ink: &Ink, observer: &mut O) {
+    /// The run path over text that somebody watches: each glyph is announced on its own, but for the first one if it
+    /// has just wrapped: the wrap was announced, and both are one operation.
+    fn print_run_watched<O: Observer>(
+        &mut self,
+        index: usize,
+        text: &[u8],
+        ink: &Ink,
+        wrapped: bool,
+        observer: &mut O,
+    ) {
         let width = self.grid.width;
         let (x, end) = (self.cx, self.cx + text.len());
         let repair = self.profile.left_repair;
@@ -100,9 +109,12 @@ impl Screen {
         for (at, byte) in (x..end).zip(text) {
             let Some(row) = self.grid.row(index) else { return };
             let inside = row.glyph_end() > at || row.is_wrapped();
-            if inside && !row.glyph(at).same(Glyph::ascii(*byte)) {
+            let same = at < row.used_cells() && row.glyph(at).same(Glyph::ascii(*byte));
+            if inside && !same {
                 self.put_part(index, from, text.get(from - x..at - x).unwrap_or(&[]), ink);
-                self.note(observer, index..index + 1);
+                if !(wrapped && at == x) {
+                    self.note(observer, index..index + 1);
+                }
                 self.put_part(index, at, &[*byte], ink);
                 from = at + 1;
             }
@@ -140,6 +152,7 @@ impl Screen {
                     && self.grid.row(index + 1).is_some_and(|row| row.has_glyphs() || row.is_wrapped());
                 if joins {
                     self.note(observer, index..index + 2);
+                    self.wrapping = true;
                 }
             }
             if let Some(row) = self.grid.row_mut(index) {
@@ -191,6 +204,7 @@ impl Screen {
     /// the last character taken.
     fn append_simple<'a>(&mut self, index: usize, bytes: &'a [u8], table: &[u32]) -> (&'a [u8], Option<&'a [u8]>) {
         let (cols, x) = (self.grid.width, self.cx);
+        self.wrapping = false;
         let ink = self.ink();
         let pad = Glyph::PADDING.with_sticky(self.profile.padding_background && ink.style.has_rgb_background());
         self.last_glyph = self.stamp;
@@ -267,18 +281,25 @@ impl Screen {
         if !wraps && w > 1 && (w > cols || (self.cx != cols && self.cx > last)) {
             return;
         }
+        // Making room and storing are one operation, announced before the first of the two.
+        let mut announced = false;
         if inserts {
+            let row = self.grid.screen_row(self.cy);
+            let makes_room = self.cx + w < cols || self.cx + 1 >= cols;
+            announced = self.watched::<O>() && makes_room && row.is_some_and(|row| row.has_glyph_in(self.cx..cols));
             self.insert_cells(w, Style::DEFAULT, observer);
         }
         if wraps && self.cx > last {
             self.autowrap(observer);
         }
+        announced |= std::mem::take(&mut self.wrapping);
         if self.cx > last {
             return;
         }
         let index = self.cursor_index();
         let x = self.cx;
-        if self.watched::<O>() && self.grid.row(index).is_some_and(|row| changes_inside(row, x, content)) {
+        if !announced && self.watched::<O>() && self.grid.row(index).is_some_and(|row| changes_inside(row, x, content))
+        {
             self.note(observer, index..index + 1);
         }
         self.store(index, content, w, &ink);
@@ -385,6 +406,9 @@ impl Screen {
 fn changes_inside(row: &Row, x: usize, content: Content<'_>) -> bool {
     if row.glyph_end() <= x && !row.is_wrapped() {
         return false;
+    }
+    if x >= row.used_cells() {
+        return true;
     }
     let old = row.glyph(x);
     match content {

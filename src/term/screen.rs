@@ -63,6 +63,8 @@ pub struct Screen {
     pub(super) repeat: Repeat,
     /// U+200D was seen (RULES 2.7).
     pub(super) joiner: bool,
+    /// A wrap was just made and announced; the glyph that caused it is not stored yet.
+    pub(super) wrapping: bool,
     pub(super) profile: Profile,
     pub(super) stamp: Stamp,
     pub(super) last_glyph: Stamp,
@@ -97,6 +99,7 @@ impl Screen {
             titles: Vec::new(),
             repeat: Repeat::Nothing,
             joiner: false,
+            wrapping: false,
             profile: options.profile.clone(),
             stamp: Stamp::NONE,
             last_glyph: Stamp::NONE,
