@@ -29,7 +29,17 @@ impl TmuxServer {
     /// Starts a server whose first window has a size.
     pub fn start_sized(cols: u16, rows: u16) -> Self {
         // A socket's path may be no longer than about 100 bytes.
-        let directory = tempfile::Builder::new().prefix("pm").tempdir_in("/tmp").unwrap();
+        Self::start_in(tempfile::Builder::new().prefix("pm").tempdir_in("/tmp").unwrap(), cols, rows)
+    }
+
+    /// Starts another server on the socket of one that has ended.
+    pub fn restart(mut self) -> Self {
+        self.pid = 0;
+        let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
+        Self::start_in(directory, 80, 24)
+    }
+
+    fn start_in(directory: tempfile::TempDir, cols: u16, rows: u16) -> Self {
         let mut server = Self { directory, pid: 0 };
         let (x, y) = (cols.to_string(), rows.to_string());
         server.tmux(&["new-session", "-d", "-s", "main", "-x", &x, "-y", &y, "cat"]);

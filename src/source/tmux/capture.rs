@@ -51,8 +51,8 @@ pub(super) struct Facts {
     pub(super) mouse_sgr: bool,
     pub(super) mouse_utf8: bool,
     pub(super) mode_open: bool,
-    /// 3.7 and newer.
-    pub(super) bracketed_paste: bool,
+    /// Unknown before 3.7.
+    pub(super) bracketed_paste: Option<bool>,
     /// The rows of the layout are the pane's rows: no status line is drawn on its border.
     pub(super) follows_layout: bool,
     /// The option scroll-on-clear, 3.3 and newer.
@@ -99,6 +99,28 @@ impl Abilities {
     /// What a version can do.
     pub(super) fn of((major, minor): (u32, u32)) -> Self {
         Self { trims: (major, minor) >= (3, 4), row_flags: (major, minor) >= (3, 7) }
+    }
+}
+
+impl Captured {
+    /// Takes back what tmux does to the screen when it says that the pane is dead (RULES 9.7): a linefeed on the last
+    /// row and these words there.
+    pub(super) fn undo_death(&mut self, words: &str) {
+        let is_said = |row: &CapturedRow| plain(&row.ansi).trim_ascii_end() == words.as_bytes().trim_ascii_end();
+        if words.is_empty() || !self.screen.last().is_some_and(is_said) {
+            return;
+        }
+        self.screen.pop();
+        match self.history.pop() {
+            Some(row) if !self.facts.alternate => {
+                self.screen.insert(0, row);
+                self.facts.history_size -= 1;
+            }
+            row => {
+                self.history.extend(row);
+                self.screen.push(CapturedRow::default());
+            }
+        }
     }
 }
 
@@ -173,7 +195,8 @@ fn captured_rows(rows: &Reply, flags: &Reply, abilities: Abilities) -> Vec<Captu
     let wrapped: Vec<bool> = if abilities.row_flags {
         flags.lines().map(is_flagged_wrapped).collect()
     } else {
-        wrapped_flags(&texts, flags.body.strip_suffix(b"\n").unwrap_or(&flags.body))
+        let plain: Vec<Vec<u8>> = texts.iter().map(|row| plain(row)).collect();
+        wrapped_flags(&plain, flags.body.strip_suffix(b"\n").unwrap_or(&flags.body))
     };
     let flags = wrapped.into_iter().chain(std::iter::repeat(false));
     texts.into_iter().zip(flags).map(|(ansi, wrapped)| CapturedRow { ansi: ansi.to_vec(), wrapped }).collect()
@@ -284,7 +307,7 @@ impl Facts {
             mouse_sgr: flag()?,
             mouse_utf8: flag()?,
             mode_open: fields.next()?.parse::<u32>().is_ok_and(|modes| modes > 0),
-            bracketed_paste: fields.next()? == "1",
+            bracketed_paste: fields.next().filter(|flag| !flag.is_empty()).map(|flag| flag == "1"),
             follows_layout: fields.next()? == "off",
             scroll_on_clear: fields.next()? != "0",
             alternate_allowed: fields.next()? != "0",
@@ -361,7 +384,7 @@ mod tests {
         assert_eq!((facts.saved_cursor, facts.history_size, facts.region), (None, 2, (0, 2)));
         assert_eq!(facts.tabs, [8, 16, 72]);
         assert!(facts.wrap && facts.cursor_visible && facts.cursor_keys && facts.follows_layout);
-        assert!(!facts.insert && !facts.mode_open && !facts.bracketed_paste);
+        assert!(!facts.insert && !facts.mode_open && facts.bracketed_paste.is_none());
         assert_eq!(Facts::read(4, TEXT).unwrap_err().kind(), "no_such_pane");
         assert_eq!(Facts::read(3, "%3;x").unwrap_err().kind(), "internal");
     }
@@ -407,13 +430,19 @@ mod tests {
             reply("\n"),
             reply("\n"),
         ];
-        let captured = read(3, abilities, &replies).unwrap();
+        let mut captured = read(3, abilities, &replies).unwrap();
         let wraps: Vec<bool> = captured.history.iter().map(|row| row.wrapped).collect();
         assert_eq!(wraps, [true, false]);
         assert_eq!(captured.screen.len(), 3);
         assert_eq!(captured.screen[0].ansi, b"\x1b[31mred");
+        captured.undo_death("red");
         assert_eq!((captured.title.as_str(), captured.path.as_str()), ("a title", ""));
-        assert_eq!((captured.pending, captured.saved), (b"\x1b[3".to_vec(), None));
+        assert_eq!((captured.pending.as_slice(), captured.saved.is_none()), (&b"\x1b[3"[..], true));
+        captured.screen[2].ansi = b"dead".to_vec();
+        captured.undo_death("dead");
+        let rows: Vec<&[u8]> = captured.screen.iter().map(|row| row.ansi.as_slice()).collect();
+        assert_eq!(rows, [&b"h2"[..], b"\x1b[31mred", b"x"]);
+        assert_eq!((captured.facts.history_size, captured.history.len()), (1, 1));
         assert_eq!(read(3, abilities, &replies[1..]).unwrap().history.len(), 2);
         assert_eq!(read(3, abilities, &replies[2..]).unwrap_err().kind(), "internal");
     }

@@ -46,9 +46,18 @@ pub(super) struct Mirrored {
     /// Deliveries at the newest check against tmux's screen; `None` asks for one.
     pub(super) checked: Option<u64>,
     pub(super) checked_at: Instant,
+    /// The size at that check: after a change a difference is no drift.
+    pub(super) checked_size: Size,
     /// The moment of its seed, for callers that were late to join.
     seeded: Mark,
     seeded_at: Instant,
+}
+
+impl Mirrored {
+    /// The mirror's size.
+    pub(super) fn size(&self) -> Size {
+        self.pane.with_mirror(|mirror| mirror.screen().size())
+    }
 }
 
 /// A mirror in the making.
@@ -174,9 +183,20 @@ impl Server {
         }
         if !facts.dead {
             let now = Instant::now();
-            let mirrored = Mirrored { pane, client, checked: None, checked_at: now, seeded: late, seeded_at: now };
+            let mirrored = Mirrored {
+                pane,
+                client,
+                checked: None,
+                checked_at: now,
+                checked_size: facts.size,
+                seeded: late,
+                seeded_at: now,
+            };
             state.panes.insert(number, mirrored);
         }
+        drop(state);
+        // What happened to it meanwhile was nobody's concern yet.
+        self.look();
         Ok(())
     }
 

@@ -29,14 +29,13 @@ pub(super) fn build(captured: Captured) -> Seed {
             mouse_all: facts.mouse_all,
             mouse_sgr: facts.mouse_sgr,
             mouse_utf8: facts.mouse_utf8,
-            bracketed_paste: facts.bracketed_paste.then_some(true),
-            ..SeedModes::default()
+            bracketed_paste: facts.bracketed_paste,
+            focus: None,
         },
         saved_cursor: facts.saved_cursor,
         title: captured.title,
         path: captured.path,
         pending: captured.pending,
-        ..Seed::default()
     }
 }
 

@@ -24,6 +24,9 @@ const OLDEST: (u32, u32) = (3, 2);
 /// Bytes of one `send-keys`.
 const KEYS: usize = 512;
 
+/// Tells which server it is.
+const IDENTITY: [&str; 3] = ["display-message", "-p", "#{pid} #{start_time} #{version}"];
+
 /// Tells pids and deaths of all panes of a session, within a second (TMUX, "Sessions, death and respawn").
 const SUBSCRIPTION: &str = "panes::#{W:#{P:#{pane_id} #{pane_pid} #{pane_dead};}}";
 
@@ -70,8 +73,7 @@ impl Server {
     /// [`Error::NoTmux`] if tmux is missing or older than 3.2, [`Error::NoServer`] if no server runs or it may not be
     /// used, [`Error::ServerLost`] if it does not answer.
     pub async fn connect(settings: &Settings) -> Result<Arc<Self>> {
-        let line = Line::new(&["display-message", "-p", "#{pid} #{start_time} #{version}"]);
-        let text = settings.run(&line, false, REPLY_LIMIT).await?;
+        let text = settings.run(&Line::new(&IDENTITY), false, REPLY_LIMIT).await?;
         let (id, version) = identity(&text).ok_or_else(|| {
             Error::Internal(format!("tmux says of itself {:?}, which is not understood", text.trim()))
         })?;
@@ -140,10 +142,23 @@ impl Server {
         }
     }
 
+    /// Lists by a process of its own, which may find another server on the socket than ours.
     async fn list_without_client(&self) -> Result<Vec<PaneInfo>> {
         self.check_alive()?;
-        let text = self.settings.run(&list::list_line(), false, REPLY_LIMIT).await?;
-        Ok(list::read(text.as_bytes().split(|byte| *byte == b'\n')))
+        let args = list::list_line();
+        let line = args.commands().iter().fold(Line::new(&IDENTITY), |line, args| line.then(args));
+        match self.settings.run(&line, false, REPLY_LIMIT).await {
+            Ok(text) => {
+                let (first, rows) = text.split_once('\n').unwrap_or((&text, ""));
+                if identity(first).is_some_and(|(id, _)| id == self.id) {
+                    return Ok(list::read(rows.as_bytes().split(|byte| *byte == b'\n')));
+                }
+                self.gone();
+            }
+            Err(Error::NoServer(_)) => self.gone(),
+            Err(error) => return Err(error),
+        }
+        self.check_alive().map(|()| Vec::new())
     }
 
     /// Types bytes into a pane, as its terminal would send them.
@@ -274,7 +289,14 @@ impl Server {
             state.next_client
         };
         let client = Client::start(&self.settings, id, row.session, self.notices.clone()).await?;
-        drop(client.post(&Line::new(&["refresh-client", "-B", SUBSCRIPTION]))?);
+        let line = Line::new(&IDENTITY).then(&["refresh-client", "-B", SUBSCRIPTION]);
+        let text = client.run(&line).await?.first().map(Reply::text).unwrap_or_default();
+        if identity(&text).is_none_or(|(id, _)| id != self.id) {
+            // Another server took the socket over.
+            client.end().await;
+            self.gone();
+            return Err(Error::ServerLost(format!("the tmux server on {} was restarted", self.settings.socket)));
+        }
         let mut state = self.state.lock();
         if let Some(error) = &state.over {
             return Err(error.clone());
@@ -289,8 +311,12 @@ impl Server {
 
     /// Asks whether the server that we know still runs on its socket.
     pub(super) async fn is_running(&self) -> Result<bool> {
-        let line = Line::new(&["display-message", "-p", "#{pid} #{start_time} #{version}"]);
-        match self.settings.run(&line, false, REPLY_LIMIT).await {
+        // Where there is a /proc it answers at once.
+        let processes = std::path::Path::new("/proc");
+        if processes.join("self").exists() && !processes.join(self.id.pid.to_string()).exists() {
+            return Ok(false);
+        }
+        match self.settings.run(&Line::new(&IDENTITY), false, REPLY_LIMIT).await {
             Ok(text) => Ok(identity(&text).is_some_and(|(id, _)| id == self.id)),
             Err(error @ Error::ServerLost(_)) => Err(error),
             Err(_) => Ok(false),

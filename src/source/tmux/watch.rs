@@ -11,12 +11,15 @@ use tokio::sync::mpsc;
 
 use super::capture::{self, Glance};
 use super::client::{Client, Notice};
+use super::line::Line;
 use super::list::PaneInfo;
 use super::open::same_rows;
+use super::protocol::Reply;
 use super::routes::Tap;
 use super::seed;
 use super::server::Server;
 use crate::error::{Error, Result};
+use crate::geometry::Size;
 use crate::pane::{Ended, Pane};
 
 /// How often quiet panes are looked for.
@@ -25,11 +28,20 @@ const TICK: Duration = Duration::from_secs(2);
 /// How long a pane must be quiet before it is checked.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// The same after a change of size, which programs answer by painting anew.
+const SETTLED: Duration = Duration::from_millis(100);
+
 /// How often a pane that stays quiet is checked.
 const CHECK: Duration = Duration::from_secs(60);
 
 /// How long mirrors and clients are kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(600);
+
+/// When a server whose client ended is asked again.
+const DOUBT: Duration = Duration::from_millis(200);
+
+/// How often a server that does not answer is asked whether it still runs.
+const ASKS: usize = 5;
 
 /// Starts the task; it ends with the server.
 pub(super) fn start(server: &Arc<Server>, notices: mpsc::UnboundedReceiver<(u64, Notice)>) {
@@ -56,14 +68,27 @@ async fn watch(server: Weak<Server>, mut notices: mpsc::UnboundedReceiver<(u64, 
                 all.push(notice);
             }
             server.heed(&all).await;
+            if all.iter().any(|(_, notice)| matches!(notice, Notice::Closed(_))) {
+                tokio::spawn(ask_again(Arc::downgrade(&server)));
+            }
         }
         if Instant::now() >= next {
             server.tick().await;
-            let is_quiet = server.state.lock().panes.is_empty();
-            next = Instant::now() + if is_quiet { CHECK } else { TICK };
-        } else if !server.state.lock().panes.is_empty() {
-            next = next.min(Instant::now() + TICK);
+            next = Instant::now() + server.next_look();
+        } else {
+            next = next.min(Instant::now() + server.next_look());
         }
+    }
+}
+
+/// A server that is about to end may have answered that it runs.
+async fn ask_again(server: Weak<Server>) {
+    tokio::time::sleep(DOUBT).await;
+    if let Some(server) = server.upgrade()
+        && server.is_alive()
+        && !server.still_runs().await
+    {
+        server.gone();
     }
 }
 
@@ -73,7 +98,7 @@ impl Server {
             match notice {
                 Notice::Closed(reason) => {
                     self.drop_client(*id);
-                    if reason.starts_with("server exited") || matches!(self.is_running().await, Ok(false)) {
+                    if reason.starts_with("server exited") || !self.still_runs().await {
                         self.gone();
                         return;
                     }
@@ -83,11 +108,21 @@ impl Server {
                         client.end().await;
                     }
                 }
-                Notice::Gap(pane) => self.settle(*pane, self.rejoin(*pane).await),
+                Notice::Gap(pane) => self.settle(*pane, self.rejoin(*pane).await).await,
                 Notice::Topology | Notice::Panes | Notice::Mode(_) => {}
             }
         }
         self.reconcile().await;
+    }
+
+    /// Asks until there is an answer: a server that is about to end may take a question and never answer it.
+    async fn still_runs(&self) -> bool {
+        for _ in 0..ASKS {
+            if let Ok(runs) = self.is_running().await {
+                return runs;
+            }
+        }
+        true
     }
 
     fn drop_client(&self, id: u64) -> Option<Arc<Client>> {
@@ -97,7 +132,7 @@ impl Server {
     }
 
     /// The server is gone: every pane of it has ended.
-    fn gone(&self) {
+    pub(super) fn gone(&self) {
         let panes = {
             let mut state = self.state.lock();
             let socket = &self.settings.socket;
@@ -120,7 +155,7 @@ impl Server {
         let rows = match self.list().await {
             Ok(rows) => rows,
             Err(_) => {
-                if matches!(self.is_running().await, Ok(false)) {
+                if !self.still_runs().await {
                     self.gone();
                 }
                 return;
@@ -145,16 +180,10 @@ impl Server {
         if row.process != pane.process() {
             self.over(number, Ended::Respawned);
         } else if row.dead {
-            // What it left, read once more; tmux's own words about its death are no output.
-            let client = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client));
-            if let Some(client) = client
-                && let Ok(captured) = self.exact(&client, number).await
-            {
-                pane.repair(seed::build(captured), false);
-            }
+            self.read_last(number, pane).await;
             self.over(number, Ended::Exited(row.dead_status));
         } else if !self.is_fed(number, places) {
-            self.settle(number, self.rejoin(number).await);
+            self.settle(number, self.rejoin(number).await).await;
         } else {
             let resized = pane.with_mirror(|mirror| {
                 mirror.terminal_mut().set_mode_open(row.in_mode);
@@ -162,10 +191,25 @@ impl Server {
             });
             if resized {
                 pane.resize(row.size);
-                if let Some(mirrored) = self.state.lock().panes.get_mut(&number) {
-                    mirrored.checked = None;
-                }
             }
+        }
+    }
+
+    /// Reads what a dead pane has left: tmux drops what it has not sent yet when a program ends, so its last words may
+    /// stand on the screen alone. They are output; tmux's own words about the death are not.
+    async fn read_last(&self, number: u32, pane: &Arc<Pane>) {
+        let Some(client) = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client)) else {
+            return;
+        };
+        let format = "#{E:remain-on-exit-format}";
+        let line = Line::new(&["display-message", "-p", "-t", &format!("%{number}"), format]);
+        let words = client.run(&line).await.ok().and_then(|replies| replies.first().map(Reply::text));
+        // It may be gone altogether by now.
+        if let Ok(mut captured) = self.exact(&client, number).await {
+            captured.undo_death(&words.unwrap_or_default());
+            pane.with_mirror(|mirror| {
+                mirror.rejoin(seed::build(captured));
+            });
         }
     }
 
@@ -180,10 +224,11 @@ impl Server {
     }
 
     /// Ends a pane that could not be taken up again.
-    fn settle(&self, number: u32, result: Result<()>) {
+    async fn settle(&self, number: u32, result: Result<()>) {
         match result {
             Ok(()) => {}
             Err(Error::NoSuchPane(_)) => self.over(number, Ended::Killed),
+            Err(Error::ServerLost(_)) if !self.still_runs().await => self.gone(),
             Err(error) => self.over(number, Ended::Unreachable(error.to_string())),
         }
     }
@@ -196,27 +241,44 @@ impl Server {
             let Some((deliveries, newest)) = mirrored.client.activity(*number) else {
                 continue;
             };
-            let is_quiet = newest.is_none_or(|newest| now.saturating_duration_since(newest) >= QUIET);
+            let size = mirrored.size();
+            let is_resized = size != mirrored.checked_size;
+            let quiet = if is_resized { SETTLED } else { QUIET };
+            let is_old = now.saturating_duration_since(mirrored.checked_at) >= CHECK;
             if mirrored.pane.idle() >= IDLE {
                 idle.push(*number);
-            } else if is_quiet
-                && (mirrored.checked != Some(deliveries) || now.duration_since(mirrored.checked_at) >= CHECK)
+            } else if newest.is_none_or(|newest| now.saturating_duration_since(newest) >= quiet)
+                && (is_old || is_resized || mirrored.checked != Some(deliveries))
             {
-                due.push((*number, Arc::clone(&mirrored.pane), Arc::clone(&mirrored.client), deliveries));
+                let (pane, client) = (Arc::clone(&mirrored.pane), Arc::clone(&mirrored.client));
+                due.push(Due { number: *number, pane, client, deliveries, is_resized, size });
             }
         }
         for number in idle {
             self.put_to_sleep(number);
         }
-        for (number, pane, client, deliveries) in due {
-            if self.check(number, &pane, &client, deliveries).await.is_ok()
-                && let Some(mirrored) = self.state.lock().panes.get_mut(&number)
+        for due in due {
+            if self.check(&due).await.is_ok()
+                && let Some(mirrored) = self.state.lock().panes.get_mut(&due.number)
             {
-                mirrored.checked = Some(deliveries);
+                mirrored.checked = Some(due.deliveries);
                 mirrored.checked_at = now;
+                mirrored.checked_size = due.size;
             }
         }
         self.end_unused_clients().await;
+    }
+
+    /// When to look at the panes again, if nothing happens.
+    fn next_look(&self) -> Duration {
+        let state = self.state.lock();
+        if state.panes.is_empty() {
+            CHECK
+        } else if state.panes.values().any(|mirrored| mirrored.size() != mirrored.checked_size) {
+            SETTLED
+        } else {
+            TICK
+        }
     }
 
     async fn end_unused_clients(&self) {
@@ -234,8 +296,10 @@ impl Server {
     }
 
     /// Compares a quiet pane with tmux's screen, cheaply first; repairs it when an exact capture differs too.
-    async fn check(&self, number: u32, pane: &Arc<Pane>, client: &Arc<Client>, deliveries: u64) -> Result<()> {
-        let is_quiet = || client.activity(number).is_some_and(|(now, _)| now == deliveries);
+    async fn check(&self, due: &Due) -> Result<()> {
+        let Due { number, pane, client, deliveries, is_resized, .. } = due;
+        let number = *number;
+        let is_quiet = || client.activity(number).is_some_and(|(now, _)| now == *deliveries);
         let replies = client.run(&capture::glance_line(number)).await?;
         let glance = capture::read_glance(number, &replies)?;
         if !is_quiet() || glance.facts.pid != pane.process() || glance.facts.dead {
@@ -260,8 +324,8 @@ impl Server {
         let seed = seed::build(exact);
         if pane.with_mirror(|mirror| mirror.differs_from(&seed)) {
             if is_stable {
-                tracing::warn!(pane = %pane.id(), "the mirror differed from tmux's screen and was repaired");
-                pane.repair(seed, true);
+                tracing::warn!(pane = %pane.id(), is_resized, "the mirror differed from tmux's screen and was repaired");
+                pane.repair(seed, !is_resized);
             } else {
                 // The program wrote while the pane was paused: that is output, and new.
                 pane.with_mirror(|mirror| {
@@ -272,6 +336,16 @@ impl Server {
         let tap: Arc<dyn Tap> = pane.clone();
         if client.release(number, tap, follows) { Ok(()) } else { self.rejoin(number).await }
     }
+}
+
+/// A quiet pane that is to be checked.
+struct Due {
+    number: u32,
+    pane: Arc<Pane>,
+    client: Arc<Client>,
+    deliveries: u64,
+    is_resized: bool,
+    size: Size,
 }
 
 /// How a mirror compares with a glance at tmux's screen.
