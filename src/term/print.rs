@@ -87,7 +87,8 @@ impl Screen {
         let (x, end) = (self.cx, self.cx + text.len());
         let repair = self.profile.left_repair;
         let keep = self.profile.repair_keeps_background;
-        if self.grid.row(index).is_some_and(|row| x > 0 && row.glyph(x).is_padding()) {
+        let cuts = self.grid.row(index).is_some_and(|row| x > 0 && row.glyph(x).is_padding());
+        if cuts {
             self.note(observer, index..index + 1);
             if let Some(row) = self.grid.row_mut(index) {
                 repair_left(row, x, repair, keep);
@@ -102,8 +103,13 @@ impl Screen {
             let inside = row.glyph_end() > at || row.is_wrapped();
             if inside && !row.glyph(at).same(Glyph::ascii(*byte)) {
                 self.put_part(index, from, text.get(from - x..at - x).unwrap_or(&[]), ink);
-                self.note(observer, index..index + 1);
+                if !cuts || at > x {
+                    self.note(observer, index..index + 1);
+                }
                 self.put_part(index, at, &[*byte], ink);
+                if let Some(row) = self.grid.row_mut(index) {
+                    repair_right(row, at + 1, width, keep);
+                }
                 from = at + 1;
             }
         }
@@ -267,8 +273,13 @@ impl Screen {
         if !wraps && w > 1 && (w > cols || (self.cx != cols && self.cx > last)) {
             return;
         }
+        let start = (self.cx, self.cy);
         if inserts {
-            self.insert_cells(w, Style::DEFAULT, observer);
+            let index = self.cursor_index();
+            if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.glyph_end() > self.cx || r.is_wrapped()) {
+                self.note(observer, index..index + 1);
+            }
+            self.insert_cells(w, Style::DEFAULT, &mut ());
         }
         if wraps && self.cx > last {
             self.autowrap(observer);
@@ -278,7 +289,9 @@ impl Screen {
         }
         let index = self.cursor_index();
         let x = self.cx;
-        if self.watched::<O>() && self.grid.row(index).is_some_and(|row| changes_inside(row, x, content)) {
+        let announced = inserts && start == (x, self.cy);
+        let changes = |row: &Row| !announced && changes_inside(row, x, content);
+        if self.watched::<O>() && self.grid.row(index).is_some_and(changes) {
             self.note(observer, index..index + 1);
         }
         self.store(index, content, w, &ink);
