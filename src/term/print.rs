@@ -96,7 +96,8 @@ impl Screen {
         let (x, end) = (self.cx, self.cx + text.len());
         let repair = self.profile.left_repair;
         let keep = self.profile.repair_keeps_background;
-        if self.grid.row(index).is_some_and(|row| x > 0 && row.glyph(x).is_padding()) {
+        let cuts = self.grid.row(index).is_some_and(|row| x > 0 && row.glyph(x).is_padding());
+        if cuts {
             self.note(observer, index..index + 1);
             if let Some(row) = self.grid.row_mut(index) {
                 repair_left(row, x, repair, keep);
@@ -112,10 +113,13 @@ impl Screen {
             let same = at < row.used_cells() && row.glyph(at).same(Glyph::ascii(*byte));
             if inside && !same {
                 self.put_part(index, from, text.get(from - x..at - x).unwrap_or(&[]), ink);
-                if !(wrapped && at == x) {
+                if at > x || !(cuts || wrapped) {
                     self.note(observer, index..index + 1);
                 }
                 self.put_part(index, at, &[*byte], ink);
+                if let Some(row) = self.grid.row_mut(index) {
+                    repair_right(row, at + 1, width, keep);
+                }
                 from = at + 1;
             }
         }
@@ -281,25 +285,26 @@ impl Screen {
         if !wraps && w > 1 && (w > cols || (self.cx != cols && self.cx > last)) {
             return;
         }
-        // Making room and storing are one operation, announced before the first of the two.
-        let mut announced = false;
+        let start = (self.cx, self.cy);
         if inserts {
-            let row = self.grid.screen_row(self.cy);
-            let makes_room = self.cx + w < cols || self.cx + 1 >= cols;
-            announced = self.watched::<O>() && makes_room && row.is_some_and(|row| row.has_glyph_in(self.cx..cols));
-            self.insert_cells(w, Style::DEFAULT, observer);
+            let index = self.cursor_index();
+            if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.glyph_end() > self.cx || r.is_wrapped()) {
+                self.note(observer, index..index + 1);
+            }
+            self.insert_cells(w, Style::DEFAULT, &mut ());
         }
         if wraps && self.cx > last {
             self.autowrap(observer);
         }
-        announced |= std::mem::take(&mut self.wrapping);
+        let wrapped = std::mem::take(&mut self.wrapping);
         if self.cx > last {
             return;
         }
         let index = self.cursor_index();
         let x = self.cx;
-        if !announced && self.watched::<O>() && self.grid.row(index).is_some_and(|row| changes_inside(row, x, content))
-        {
+        let announced = wrapped || (inserts && start == (x, self.cy));
+        let changes = |row: &Row| !announced && changes_inside(row, x, content);
+        if self.watched::<O>() && self.grid.row(index).is_some_and(changes) {
             self.note(observer, index..index + 1);
         }
         self.store(index, content, w, &ink);

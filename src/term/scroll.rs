@@ -53,18 +53,14 @@ impl Screen {
         }
         let first = self.first_visible();
         let wrapped = |i: usize| self.grid.row(i).is_some_and(|r| r.is_wrapped());
-        let pair = |i: usize| i..(i + 2).min(self.len());
         let mut places = Vec::new();
-        if self.top > 0 {
-            for i in [first.checked_sub(1), Some(first + self.top - 1), Some(first + self.top)].into_iter().flatten() {
-                if wrapped(i) {
-                    places.push(pair(i));
-                }
-            }
+        let edges = [first.checked_sub(1), (first + self.top).checked_sub(1), Some(first + self.top)];
+        if self.top > 0 && edges.into_iter().flatten().any(wrapped) {
+            places.push(first.saturating_sub(1)..first + self.top + 2);
         }
         let bottom = first + self.bottom;
         if self.bottom + 1 < self.grid.height && wrapped(bottom) {
-            places.push(pair(bottom));
+            places.push(bottom..bottom + 2);
         }
         self.note_all(observer, &places);
     }

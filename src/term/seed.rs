@@ -13,7 +13,8 @@ use super::{Options, Terminal};
 /// One row as `capture-pane -p -e -N` (and `-T` from 3.4 on) prints it, without the newline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeedRow {
-    /// Text, SGR, SO and SI, OSC 8. The state runs on from row to row.
+    /// Text, SGR, SO and SI, OSC 8. The state runs on from row to row, and from the history to the
+    /// screen (one capture); the hidden main screen starts anew.
     pub ansi: Vec<u8>,
     /// The text goes on in the next row (RULES 11.4).
     pub wrapped: bool,
@@ -112,6 +113,7 @@ impl Terminal {
         let mut printer = Printer::new(screen, &seed);
         let history = printer.rows(&seed.history);
         let mut shown = printer.rows(&seed.screen);
+        printer.start();
         let saved = seed.saved.as_ref().map(|rows| printer.rows(rows));
         let height = usize::from(seed.size.rows.max(1));
 
@@ -211,10 +213,13 @@ impl Printer {
         Self { terminal }
     }
 
-    fn rows(&mut self, rows: &[SeedRow]) -> Vec<Box<Row>> {
-        // Each capture starts in the default state.
+    /// A capture of its own begins: in the default state.
+    fn start(&mut self) {
         self.terminal.screen.pen = Default::default();
         self.terminal.screen.charsets.shift(false);
+    }
+
+    fn rows(&mut self, rows: &[SeedRow]) -> Vec<Box<Row>> {
         rows.iter().map(|row| self.row(row)).collect()
     }
 
