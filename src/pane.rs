@@ -236,7 +236,6 @@ impl Pane {
     /// Takes a mark now, with what a wait has to remember of this moment. O(1).
     pub fn enter(&self) -> Entry {
         let mut state = self.state.lock();
-        state.used = Instant::now();
         let mark = state.mirror.mark();
         Entry::of(&state.mirror, mark)
     }

@@ -22,7 +22,9 @@ pub async fn wait(panes: &Arc<Panes>, args: &WaitArgs) -> Result<TextResult> {
     let patterns = (!args.any).then_some(args.text.as_slice());
     let watch = TextWatch::compile(patterns, &args.stop, args.regex, args.match_case)?;
     if let Some(pane) = &args.pane {
-        return panes.wait_for_text(&pane_target(pane)?, watch, limit(args)).await;
+        let target = pane_target(pane)?;
+        let moment = panes.moment(target.pane_id.as_deref(), None);
+        return panes.wait_for_text(&moment, &target, watch, limit(args)).await;
     }
     let mut command = Vec::new();
     for word in &args.command {

@@ -9,6 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::stop::Stop;
 use crate::error::{Error, Result};
+use crate::panes::{Moment, Panes};
 
 /// How often a client that asked for progress hears of it: some reset their own timeout on it.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
@@ -26,6 +27,11 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn new(context: RequestContext<RoleServer>, stop: Stop) -> Self {
         Self { context, stop }
+    }
+
+    /// The moment its request was read.
+    pub(super) fn moment(&self, panes: &Panes) -> Moment {
+        self.context.extensions.get::<Moment>().cloned().unwrap_or_else(|| panes.moment(None, None))
     }
 
     /// Runs `work` until it is done or the call is withdrawn, which drops it.

@@ -50,7 +50,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let stop = server.stop.clone();
-    let transport = LineTransport::new(input, output, stop.clone());
+    let transport = LineTransport::new(input, output, Arc::clone(&server.panes), stop.clone());
     let mut session = tokio::spawn(async move {
         match server.serve(transport).await {
             Ok(running) => {

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 
 use super::stop::Stop;
+use crate::panes::Panes;
 
 /// The longest line that is taken, in bytes; a longer one is skipped without being kept.
 const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -26,6 +27,7 @@ const KEPT_LINE: usize = 64 * 1024;
 pub(super) struct LineTransport<R, W> {
     input: BufReader<R>,
     output: Arc<Mutex<W>>,
+    panes: Arc<Panes>,
     stop: Stop,
     /// What was read of the current line; `receive` may be dropped in the middle of one.
     line: Vec<u8>,
@@ -43,10 +45,11 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(input: R, output: W, stop: Stop) -> Self {
+    pub(super) fn new(input: R, output: W, panes: Arc<Panes>, stop: Stop) -> Self {
         Self {
             input: BufReader::with_capacity(KEPT_LINE, input),
             output: Arc::new(Mutex::new(output)),
+            panes,
             stop,
             line: Vec::new(),
             skipping: false,
@@ -109,9 +112,15 @@ where
         }
     }
 
-    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
-        if matches!(message, JsonRpcMessage::Request(_)) {
+    /// Lets a message through; a call carries the moment that it was read.
+    fn admit(&mut self, mut message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        if let JsonRpcMessage::Request(request) = &mut message {
             self.opened = true;
+            if let ClientRequest::CallToolRequest(call) = &mut request.request {
+                let argument = |name: &str| call.params.arguments.as_ref()?.get(name)?.as_str();
+                let moment = self.panes.moment(argument("pane_id"), argument("socket_name"));
+                call.extensions.insert(moment);
+            }
         }
         Some(message).filter(|_| self.opened)
     }
@@ -336,7 +345,8 @@ mod tests {
         input.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n");
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let stop = Stop::new();
-        let mut transport = LineTransport::new(&input[..], ours, stop.clone());
+        let panes = Panes::new(crate::config::Config::default().settings());
+        let mut transport = LineTransport::new(&input[..], ours, panes, stop.clone());
         let next = transport.receive().await.unwrap();
         assert!(matches!(next, JsonRpcMessage::Request(request) if request.id == RequestId::Number(9)));
         let mut answer = String::new();

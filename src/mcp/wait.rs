@@ -171,7 +171,8 @@ impl Tool for WaitForText {
             arguments.regex,
             arguments.match_case,
         )?;
-        let waiting = panes.wait_for_text(&target, watch, limit);
+        let moment = call.moment(&panes);
+        let waiting = panes.wait_for_text(&moment, &target, watch, limit);
         call.run_with_progress(limit, waiting).await.map(TextReport::from)
     }
 }

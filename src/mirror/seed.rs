@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub rows: Vec<String>,
     /// The alternate screen was shown.
     pub alternate: bool,
+    /// Process id of the pane's program, 0 if it is not known.
+    pub process: u32,
 }
 
 /// The known cells of one row: column, text and stamp of each cell that holds a glyph.
@@ -52,6 +54,8 @@ fn cell_text(cell: &Cell<'_>) -> String {
 struct KnownRows {
     first: u64,
     rows: Vec<Known>,
+    /// They were reflowed since: their numbers mean little.
+    renumbered: bool,
 }
 
 impl KnownRows {
@@ -71,7 +75,7 @@ pub(super) fn open(mirror: &mut Mirror, seed: Seed, entries: &[Snapshot]) -> Vec
         .collect();
     // The newest snapshot last: a cell that differs from it is new for everybody.
     for (entry, mark) in entries.iter().zip(&marks) {
-        let known = snapshot_rows(entry, mirror.screen());
+        let known = snapshot_rows(entry, mirror.screen().size());
         stamp_differences(mirror, &known, entry.alternate, Stamp(mark.0));
     }
     let newest = marks.last().map_or(first_mark, |mark| mark.0);
@@ -141,14 +145,18 @@ fn scratch(size: Size) -> Terminal {
     Terminal::new(size, Options { history_limit: usize::MAX, retention: 0, ..Options::default() })
 }
 
-/// The rows of a snapshot, read as a terminal of that size would.
-fn snapshot_rows(entry: &Snapshot, _screen: &Screen) -> KnownRows {
+/// The rows of a snapshot, read as a terminal of that size would, and brought to the present size as tmux does it.
+fn snapshot_rows(entry: &Snapshot, size: Size) -> KnownRows {
     let rows = entry.rows.iter().map(|text| SeedRow { ansi: text.clone().into_bytes(), wrapped: false }).collect();
     let mut terminal = scratch(entry.size);
-    terminal.restore(Seed { size: entry.size, screen: rows, ..Seed::default() });
+    terminal.restore(Seed { size: entry.size, screen: rows, history_limit: usize::MAX, ..Seed::default() });
+    let resized = entry.size != size;
+    if resized {
+        terminal.resize(size, &mut ());
+    }
     let screen = terminal.screen();
-    let rows = (screen.first_visible()..screen.len()).filter_map(|index| screen.row(index)).map(Known::of).collect();
-    KnownRows { first: entry.history, rows }
+    let rows = (0..screen.len()).filter_map(|index| screen.row(index)).map(Known::of).collect();
+    KnownRows { first: entry.history, rows, renumbered: resized }
 }
 
 /// The grid history and screen of a mirror, with stamps; the hidden main screen in the place of the alternate one.
@@ -158,7 +166,7 @@ fn mirror_rows(mirror: &Mirror) -> KnownRows {
     let visible = screen.first_visible()..screen.len();
     let mut rows: Vec<Known> = history.filter_map(|index| screen.row(index)).map(Known::of).collect();
     rows.extend(visible.filter_map(|index| screen.row(index)).map(Known::of));
-    KnownRows { first: screen.unseen() as u64, rows }
+    KnownRows { first: screen.unseen() as u64, rows, renumbered: false }
 }
 
 /// How far row numbers moved between `known` and the screen as it stands: 0 unless history was trimmed meanwhile, then
@@ -182,12 +190,15 @@ fn shift(screen: &Screen, known: &KnownRows) -> i64 {
     let plain = run(0);
     let known_history = known.first + before.len() as u64;
     let shrunk = (offset as u64 + now.len() as u64) < known_history;
-    if plain > 0 && !shrunk {
+    if plain > 0 && !shrunk && !known.renumbered {
         return 0;
     }
     let reach = i64::try_from(now.len() + before.len()).unwrap_or(i64::MAX);
     let mut best = (plain, 0);
-    for distance in 1..reach {
+    for distance in (1..reach).flat_map(|distance| [distance, -distance]) {
+        if distance < 0 && !known.renumbered {
+            continue;
+        }
         let length = run(distance);
         if length > best.0 {
             best = (length, distance);

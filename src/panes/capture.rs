@@ -95,7 +95,7 @@ impl Panes {
 
     /// The pane of the target, mirrored, and with everything applied that tmux had shown when this was called.
     pub(super) async fn attached(&self, target: &Target) -> Result<Found> {
-        let (found, _) = self.enter(target).await?;
+        let (found, _) = self.enter(target, None).await?;
         found.pane.check_alive()?;
         if let Some(server) = &found.server {
             // The answer comes behind the output that the server had by then.

@@ -123,7 +123,7 @@ impl Panes {
     /// No such pane, or no answer from tmux.
     pub async fn snapshot(&self, target: &Target) -> Result<PaneSnapshot> {
         until(Instant::now() + ANSWER, "reading the pane", async {
-            let (found, _) = self.enter(target).await?;
+            let (found, _) = self.enter(target, None).await?;
             let summary = self.summary(&found).await?;
             Ok(snapshot_of(&found.pane, summary))
         })

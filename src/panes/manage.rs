@@ -179,7 +179,7 @@ impl Panes {
             Err(error) => return Err(error),
         };
         // All that the program prints is new since this cursor: a blank screen is what it started from.
-        let blank = Snapshot { history: 0, size: info.size, rows: Vec::new(), alternate: false };
+        let blank = Snapshot { history: 0, size: info.size, rows: Vec::new(), alternate: false, process: 0 };
         let (pane, mark) = server.open(info.pane, blank).await?;
         let cursor = self.cursor_at(&pane, mark).encode();
         Ok(Opened { summary: tmux_summary(&info, self.own_pane_on(&server)), cursor })
@@ -200,7 +200,7 @@ impl Panes {
     /// An unknown key, our own pane, a pane that ended or does not read.
     pub async fn send(&self, target: &Target, input: &Input) -> Result<Sent> {
         until(Instant::now() + ANSWER, "typing into the pane", async {
-            let (found, _) = self.enter(target).await?;
+            let (found, _) = self.enter(target, None).await?;
             found.pane.check_alive()?;
             self.refuse_own(&found, "typed into")?;
             let modes = found.pane.with_mirror(|mirror| {

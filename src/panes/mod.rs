@@ -4,6 +4,7 @@ mod capture;
 mod cursor;
 mod list;
 mod manage;
+mod moment;
 mod target;
 mod wait;
 
@@ -11,6 +12,7 @@ pub use capture::{Capture, CaptureRequest};
 pub use cursor::Cursor;
 pub use list::{Listing, PaneSnapshot, PaneSummary};
 pub use manage::{Closed, Input, OpenSpec, Opened, Place, Sent};
+pub use moment::Moment;
 pub use target::Target;
 
 use std::collections::{BTreeMap, HashMap};

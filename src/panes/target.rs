@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::pane::{Entry, Pane, PaneId};
+use crate::pane::{Ended, Entry, Pane, PaneId};
 use crate::source::tmux::{PaneInfo, Server};
 use crate::{Error, Result};
 
-use super::{Found, Panes};
+use super::{Found, Moment, Panes};
 
 /// The arguments that name a pane. All of them together must fit one; none at all means the first pane of the lowest
 /// session.
@@ -78,57 +78,51 @@ impl Panes {
         Some(Found { pane: Arc::clone(pty.pane()), server: None })
     }
 
-    /// Finds the pane and takes a mark in it as of the moment of the call: what is applied by then is old.
+    /// Finds the pane and the mark of the moment that the call was read (now, if none is given): what is applied by
+    /// then is old.
     ///
     /// A tmux pane that has no mirror yet is captured at once, then mirrored; what differs from the capture is new.
-    pub(super) async fn enter(&self, target: &Target) -> Result<(Found, Entry)> {
+    pub(super) async fn enter(&self, target: &Target, moment: Option<&Moment>) -> Result<(Found, Entry)> {
+        let now = self.moment(target.pane_id.as_deref().filter(|_| moment.is_none()), target.socket_name.as_deref());
+        let moment = moment.unwrap_or(&now);
         if let Some(found) = self.embedded(target)? {
-            let entry = found.pane.enter();
+            let entry = moment.entry(found.pane.id()).map_or_else(|| found.pane.enter(), |(_, entry)| entry);
             return Ok((found, entry));
         }
         let socket = self.socket(target.socket_name.as_deref())?;
-        // Marks first, before anything is awaited.
-        let early = self.known_server(&socket).map(|server| Early::take(&server));
         let server = match self.server(&socket).await {
             Ok(server) => server,
             Err(error @ (Error::NoServer(_) | Error::NoTmux(_))) if *target == Target::default() => {
                 let found = self.first_embedded().ok_or(error)?;
-                let entry = found.pane.enter();
+                let entry = moment.entry(found.pane.id()).map_or_else(|| found.pane.enter(), |(_, entry)| entry);
                 return Ok((found, entry));
             }
             Err(error) => return Err(error),
         };
-        if let Some(number) = direct(self, target)? {
-            return self.enter_pane(&server, number, early).await;
-        }
-        let number = resolve(&server.list().await?, target, self)?.pane;
-        self.enter_pane(&server, number, early).await
+        let number = match direct(self, target)? {
+            Some(number) => number,
+            None => resolve(&server.list().await?, target, self)?.pane,
+        };
+        self.enter_pane(&server, number, moment).await
     }
 
-    async fn enter_pane(&self, server: &Arc<Server>, number: u32, early: Option<Early>) -> Result<(Found, Entry)> {
+    async fn enter_pane(&self, server: &Arc<Server>, number: u32, moment: &Moment) -> Result<(Found, Entry)> {
         let found = |pane: Arc<Pane>| Found { pane, server: Some(Arc::clone(server)) };
-        if let Some((pane, entry)) = early.and_then(|early| early.of(number)) {
+        let id = PaneId::Tmux { server: server.id(), pane: number };
+        if let Some((pane, entry)) = moment.entry(&id) {
             return Ok((found(pane), entry));
         }
-        let snapshot = server.snapshot(number).await?;
+        let snapshot = match moment.glimpse(number) {
+            Some(glimpse) => server.snapshot_of(glimpse).await?,
+            None => server.snapshot(number).await?,
+        };
+        let process = snapshot.process;
         let (pane, mark) = server.open(number, snapshot).await?;
+        if process != 0 && pane.process() != process {
+            return Err(Ended::Respawned.error(&id));
+        }
         let entry = pane.entry_at(mark);
         Ok((found(pane), entry))
-    }
-}
-
-/// Marks of all mirrored panes of a server, taken before it is known which one a call is about.
-struct Early(Vec<(u32, Arc<Pane>, Entry)>);
-
-impl Early {
-    fn take(server: &Server) -> Self {
-        let panes = server.mirrored_panes();
-        Self(panes.into_iter().map(|(number, pane)| (number, Arc::clone(&pane), pane.enter())).collect())
-    }
-
-    fn of(self, number: u32) -> Option<(Arc<Pane>, Entry)> {
-        let (_, pane, entry) = self.0.into_iter().find(|(other, ..)| *other == number)?;
-        pane.ended().is_none().then_some((pane, entry))
     }
 }
 

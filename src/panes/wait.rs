@@ -8,20 +8,26 @@ use crate::limits::{CONFIRM, RESULT_BYTES, RESULT_LINES};
 use crate::pane::{Ended, Entry, Pane};
 use crate::wait::{Outcome, TextResult, TextVerdict, TextWatch, keep_tail};
 
-use super::{Found, Panes, Target, until};
+use super::{Found, Moment, Panes, Target, until};
 
 impl Panes {
-    /// Waits until new text decides, the pane ends, or the time is over. Dropping the future withdraws the wait.
+    /// Waits until text that is new since `moment` decides, the pane ends, or the time is over. Dropping the future withdraws the wait.
     ///
     /// `timeout` is cut to [`Panes::wait_max`]; what was enforced is in the result.
     ///
     /// # Errors
     ///
     /// No such pane, no server, or how the pane ended during the wait.
-    pub async fn wait_for_text(&self, target: &Target, watch: TextWatch, timeout: Duration) -> Result<TextResult> {
-        let started = Instant::now();
+    pub async fn wait_for_text(
+        &self,
+        moment: &Moment,
+        target: &Target,
+        watch: TextWatch,
+        timeout: Duration,
+    ) -> Result<TextResult> {
+        let started = moment.at();
         let deadline = started + timeout.min(self.wait_max());
-        let (found, entry) = until(deadline + CONFIRM, "opening the pane", self.enter(target)).await?;
+        let (found, entry) = until(deadline + CONFIRM, "opening the pane", self.enter(target, Some(moment))).await?;
         self.wait_from(&found, entry, watch, timeout, started).await
     }
 

@@ -304,6 +304,7 @@ fn a_seed_restores_what_was_captured() {
     terminal.feed(b"before", Duration::ZERO, &mut ());
     terminal.set_stamp(Stamp(5));
     terminal.restore(Seed {
+        history_size: 0,
         size: Size { rows: 3, cols: 8 },
         history: vec![row("\x1b[31mred", false)],
         screen: vec![row("still", false), row("\x1b[m\x0elq\x0f 漢e\u{301}", true), row("12345678", false)],
@@ -336,6 +337,7 @@ fn a_seed_of_the_alternate_screen_keeps_the_main_one() {
     let row = |text: &str| SeedRow { ansi: text.as_bytes().to_vec(), wrapped: false };
     let mut terminal = terminal(2, 10);
     terminal.restore(Seed {
+        history_size: 0,
         size: Size { rows: 2, cols: 10 },
         history: vec![],
         screen: vec![row("paint"), row("")],

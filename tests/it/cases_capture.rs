@@ -53,7 +53,9 @@ const CASES: &[Case] = &[
         ..case("after_resize_short", "seq -f 'old %g\r' 124", "p 'new\\r\\n'", || words("new"))
     },
     case("after_alt_screen", "p 'old\\r\\n'", "p '\\033[?1049hALT\\033[?1049lnew\\r\\n'", || words("new")),
-    case("while_alt_screen", "p 'old\\r\\n'", "p 'before\\r\\n\\033[?1049h\\033[HALT\\r\\nmore'", || words("before|ALT|more")),
+    case("while_alt_screen", "p 'old\\r\\n'", "p 'before\\r\\n\\033[?1049h\\033[HALT\\r\\nmore'", || {
+        words("before|ALT|more")
+    }),
     case("wrapped_line", "", "p '%0200d\\r\\n' 7", || vec!["0".repeat(80), "0".repeat(80), "0".repeat(39) + "7"]),
     case("erased_before_read", "", "p 'gone\\r\\033[Kstays\\r\\n'", || words("stays")),
     case("coloured_plain", "", "p '\\033[31mred\\033[0m \\033[1mbold\\033[0m\\r\\n'", || words("red bold")),

@@ -16,5 +16,6 @@ mod wire;
 
 pub use launch::{Settings, Socket};
 pub use list::PaneInfo;
+pub use open::Glimpse;
 pub use server::Server;
 pub use spawn::{TmuxPlace, TmuxSpawn, start_server};

@@ -68,6 +68,13 @@ pub(super) struct Opening {
     fixed: bool,
 }
 
+/// A capture that was asked for and has not come yet.
+pub struct Glimpse {
+    pane: u32,
+    client: Arc<Client>,
+    answer: Answer,
+}
+
 type Opened = Result<(Arc<Pane>, Mark)>;
 
 struct Joiner {
@@ -93,8 +100,27 @@ impl Server {
     /// # Errors
     /// No such pane, or the server is gone.
     pub async fn snapshot(&self, pane: u32) -> Result<Snapshot> {
+        self.any_client().await?;
+        let glimpse = self.glimpse(pane).ok_or_else(|| no_pane(pane))?;
+        self.snapshot_of(glimpse).await
+    }
+
+    /// Asks for the capture of [`Server::snapshot`] at this moment, over a client that is open already. Waits for
+    /// nothing; `None` if no client is open.
+    pub fn glimpse(&self, pane: u32) -> Option<Glimpse> {
+        let client = self.open_client()?;
         self.state.lock().tickets.entry(pane).or_default().push(Instant::now());
-        let taken = self.run(&capture::glance_line(pane)).await;
+        let answer = client.post(&capture::glance_line(pane)).ok()?;
+        Some(Glimpse { pane, client, answer })
+    }
+
+    /// Waits for a capture that was asked for.
+    ///
+    /// # Errors
+    /// No such pane, or the server is gone.
+    pub async fn snapshot_of(&self, glimpse: Glimpse) -> Result<Snapshot> {
+        let Glimpse { pane, client, answer } = glimpse;
+        let taken = client.answer(answer).await;
         let snapshot = taken.and_then(|replies| capture::read_glance(pane, &replies));
         if snapshot.is_err() {
             self.state.lock().take_ticket(pane);

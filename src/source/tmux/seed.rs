@@ -50,5 +50,6 @@ pub(super) fn snapshot(glance: Glance) -> Snapshot {
         size: glance.facts.size,
         rows: glance.rows,
         alternate: glance.facts.alternate,
+        process: glance.facts.pid,
     }
 }
