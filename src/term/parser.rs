@@ -108,7 +108,7 @@ impl Parser {
     }
 
     /// Drops an unfinished sequence; an unfinished character stays (RULES 5.7).
-    pub(super) fn to_ground(&mut self) {
+    pub(super) fn abandon(&mut self) {
         self.state = State::Ground;
         self.forget_sequence();
     }
@@ -116,7 +116,7 @@ impl Parser {
     /// Applies `bytes` to the screen.
     pub(super) fn advance<O: Observer>(&mut self, screen: &mut Screen, bytes: &[u8], now: Duration, observer: &mut O) {
         if !bytes.is_empty() && self.state.is_timed() && now.saturating_sub(self.since) >= STRING_TIMEOUT {
-            self.to_ground();
+            self.abandon();
             screen.string_timed_out();
         }
         let mut rest = bytes;
@@ -280,7 +280,7 @@ impl Parser {
             0x1B => return self.enter(State::Escape),
             0x18 | 0x1A => {
                 self.control(screen, byte, observer);
-                return self.to_ground();
+                return self.abandon();
             }
             0..=0x1F if self.state.is_timed() => return,
             0..=0x1F => return self.control(screen, byte, observer),
@@ -297,7 +297,7 @@ impl Parser {
             (CsiEnter, 0x3C..=0x3F) => self.collect(byte, CsiParam),
             (CsiParam, 0x3C..=0x3F) | (CsiMiddle, 0x30..=0x3F) => self.state = CsiIgnore,
             (CsiEnter | CsiParam | CsiMiddle, _) => self.finish_csi(screen, byte, observer),
-            (CsiIgnore, 0x40..=0x7E) => self.to_ground(),
+            (CsiIgnore, 0x40..=0x7E) => self.abandon(),
             (DcsEnter | DcsParam | DcsMiddle, 0x20..=0x2F) => self.collect(byte, DcsMiddle),
             (DcsEnter | DcsParam, 0x30..=0x39 | 0x3B) => self.param(byte, DcsParam),
             (DcsEnter, 0x3C..=0x3F) => self.collect(byte, DcsParam),
@@ -359,7 +359,7 @@ impl Parser {
             }
             0x07 if self.state == State::Osc => {
                 self.end_string(screen, true);
-                self.to_ground();
+                self.abandon();
             }
             _ => {}
         }
@@ -383,7 +383,7 @@ impl Parser {
             if !self.discard {
                 screen.dcs(self.middle.as_slice(), &self.string);
             }
-            self.to_ground();
+            self.abandon();
         } else {
             self.state = State::DcsBody;
             self.store(&[byte]);
