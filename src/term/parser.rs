@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::limits::{MAX_STRING_BYTES, STRING_TIMEOUT};
 
 use super::observer::Observer;
+use super::params::Params;
 use super::screen::{Repeat, Screen};
 use super::utf8;
 
@@ -167,19 +168,17 @@ impl Parser {
     /// A CSI sequence that is all there: parameters, nothing but parameters, and a final byte.
     #[inline]
     fn whole_csi<'a, O: Observer>(&self, screen: &mut Screen, bytes: &'a [u8], observer: &mut O) -> Option<&'a [u8]> {
-        let look = bytes.get(..PARAMETERS + 1).unwrap_or(bytes);
-        let (marker, digits) = match look {
+        let (marker, digits) = match bytes {
             [b'?', digits @ ..] => (&b"?"[..], digits),
             digits => (&b""[..], digits),
         };
-        let len = digits.iter().position(|b| !(0x30..=0x3B).contains(b))?;
-        let (params, _) = digits.split_at(len);
-        let last = *digits.get(len)?;
-        if !(0x40..=0x7E).contains(&last) {
+        let (params, len) = Params::scan(digits);
+        let [last @ 0x40..=0x7E, rest @ ..] = digits.get(len..)? else { return None };
+        if len > PARAMETERS {
             return None;
         }
-        screen.csi(marker, params, last, observer);
-        bytes.get(marker.len() + len + 1..)
+        screen.csi(marker, &params, *last, observer);
+        Some(rest)
     }
 
     /// Bytes 80-FF in ground (RULES 1.17 to 1.21).
@@ -334,7 +333,7 @@ impl Parser {
         self.state = State::Ground;
         if !self.discard {
             let (middle, params) = (self.middle, self.params);
-            screen.csi(middle.as_slice(), params.as_slice(), byte, observer);
+            screen.csi(middle.as_slice(), &Params::scan(params.as_slice()).0, byte, observer);
         }
     }
 
