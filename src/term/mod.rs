@@ -15,6 +15,9 @@
 //! | `seed` | filling a terminal from a capture |
 //! | `profile` | what differs between tmux versions |
 
+// Rows are moved by pointer, between the screen, the history and the hidden main screen.
+#![allow(clippy::vec_box)]
+
 mod alternate;
 mod cell;
 mod charset;
@@ -90,7 +93,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The newest known version, 2,000 rows of history, none retained, no answers.
+    /// [`Profile::default`], 2,000 rows of history, none retained, no answers.
     fn default() -> Self {
         Self { profile: Profile::default(), history_limit: 2000, retention: 0, answer_queries: false }
     }
@@ -140,7 +143,7 @@ impl Terminal {
 
     /// `send-keys -R` (RULES 5.7).
     pub fn reset<O: Observer>(&mut self, observer: &mut O) {
-        self.parser.to_ground();
+        self.parser.abandon();
         self.screen.ris(observer);
     }
 

@@ -23,44 +23,76 @@ pub(super) struct Params<'a> {
     bytes: &'a [u8],
     fields: [i32; FIELDS],
     len: usize,
+    valid: bool,
 }
 
 impl<'a> Params<'a> {
-    /// Splits at `;`. None if the whole sequence is to be ignored (RULES 1.10).
+    /// Splits the parameter bytes at the start of `bytes`. Returns how many there are.
     #[inline]
-    pub(super) fn split(bytes: &'a [u8]) -> Option<Self> {
-        let mut params = Self { bytes, fields: [MISSING; FIELDS], len: 0 };
-        if bytes.is_empty() {
-            return Some(params);
-        }
-        let mut number = i64::from(MISSING);
-        let mut start = 0;
-        let mut colons = false;
+    pub(super) fn scan(bytes: &'a [u8]) -> (Self, usize) {
+        let mut params = Self { bytes, fields: [MISSING; FIELDS], len: 0, valid: true };
+        let mut number = MISSING;
+        let mut end = bytes.len();
         for (i, byte) in bytes.iter().enumerate() {
             match byte {
-                b';' => {
-                    params.push(number, colons, start, i)?;
-                    (number, start, colons) = (i64::from(MISSING), i + 1, false);
-                }
-                b':' => colons = true,
-                digit => {
-                    if !colons {
-                        number = (number.max(0) * 10 + i64::from(digit.wrapping_sub(b'0'))).min(1 << 40);
+                b'0'..=b'9' => {
+                    let digit = i32::from(byte - b'0');
+                    match number.max(0).checked_mul(10).and_then(|n| n.checked_add(digit)) {
+                        Some(n) => number = n,
+                        None => params.valid = false,
                     }
+                }
+                b';' => {
+                    params.push(number);
+                    number = MISSING;
+                }
+                b':' => return Self::scan_colons(bytes),
+                _ => {
+                    end = i;
+                    break;
                 }
             }
         }
-        params.push(number, colons, start, bytes.len())?;
-        Some(params)
+        if end > 0 {
+            params.push(number);
+        }
+        (params, end)
     }
 
     #[inline]
-    fn push(&mut self, number: i64, colons: bool, start: usize, end: usize) -> Option<()> {
-        let value =
-            if colons { -2 - ((start as i32) << 8 | (end - start) as i32) } else { i32::try_from(number).ok()? };
-        *self.fields.get_mut(self.len)? = value;
-        self.len += 1;
-        Some(())
+    fn push(&mut self, number: i32) {
+        match self.fields.get_mut(self.len) {
+            Some(field) => {
+                *field = number;
+                self.len += 1;
+            }
+            None => self.valid = false,
+        }
+    }
+
+    /// The same if there are fields with colons, which are kept as they stand.
+    #[cold]
+    fn scan_colons(bytes: &'a [u8]) -> (Self, usize) {
+        let end = bytes.iter().position(|b| !(b'0'..=b';').contains(b)).unwrap_or(bytes.len());
+        let mut params = Self { bytes, fields: [MISSING; FIELDS], len: 0, valid: true };
+        let mut start = 0;
+        for field in bytes.get(..end).unwrap_or(&[]).split(|b| *b == b';') {
+            if field.contains(&b':') {
+                params.push(-2 - ((start as i32) << 8 | field.len() as i32));
+            } else {
+                let (one, _) = Self::scan(field);
+                params.valid &= one.valid;
+                params.push(one.fields.first().copied().unwrap_or(MISSING));
+            }
+            start += field.len() + 1;
+        }
+        (params, end)
+    }
+
+    /// False if the whole sequence is to be ignored (RULES 1.10).
+    #[inline]
+    pub(super) fn is_valid(&self) -> bool {
+        self.valid
     }
 
     /// Number of fields.
@@ -105,8 +137,11 @@ mod tests {
 
     #[test]
     fn fields() {
-        let split = |text: &'static str| Params::split(text.as_bytes());
-        let of = |text| split(text).map(|p| (0..p.len()).map(|i| p.field(i)).collect::<Vec<_>>());
+        let of = |text: &'static str| {
+            let (p, len) = Params::scan(text.as_bytes());
+            assert_eq!(len, text.len());
+            p.is_valid().then(|| (0..p.len()).map(|i| p.field(i)).collect::<Vec<_>>())
+        };
         assert_eq!(of(""), Some(vec![]));
         assert_eq!(of(";"), Some(vec![Field::Missing, Field::Missing]));
         assert_eq!(of("3;;7"), Some(vec![Field::Number(3), Field::Missing, Field::Number(7)]));
@@ -119,7 +154,8 @@ mod tests {
 
     #[test]
     fn reading() {
-        let p = Params::split(b"0;5;3:1").unwrap();
+        let (p, len) = Params::scan(b"0;5;3:1mtext");
+        assert_eq!(len, 7);
         assert_eq!(p.count(), Some(1));
         assert_eq!(p.number(1, 1, 1), Some(5));
         assert_eq!(p.number(2, 1, 1), None);

@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::limits::{MAX_STRING_BYTES, STRING_TIMEOUT};
 
 use super::observer::Observer;
+use super::params::Params;
 use super::screen::{Repeat, Screen};
 use super::utf8;
 
@@ -108,7 +109,7 @@ impl Parser {
     }
 
     /// Drops an unfinished sequence; an unfinished character stays (RULES 5.7).
-    pub(super) fn to_ground(&mut self) {
+    pub(super) fn abandon(&mut self) {
         self.state = State::Ground;
         self.forget_sequence();
     }
@@ -116,7 +117,7 @@ impl Parser {
     /// Applies `bytes` to the screen.
     pub(super) fn advance<O: Observer>(&mut self, screen: &mut Screen, bytes: &[u8], now: Duration, observer: &mut O) {
         if !bytes.is_empty() && self.state.is_timed() && now.saturating_sub(self.since) >= STRING_TIMEOUT {
-            self.to_ground();
+            self.abandon();
             screen.string_timed_out();
         }
         let mut rest = bytes;
@@ -167,19 +168,17 @@ impl Parser {
     /// A CSI sequence that is all there: parameters, nothing but parameters, and a final byte.
     #[inline]
     fn whole_csi<'a, O: Observer>(&self, screen: &mut Screen, bytes: &'a [u8], observer: &mut O) -> Option<&'a [u8]> {
-        let look = bytes.get(..PARAMETERS + 1).unwrap_or(bytes);
-        let (marker, digits) = match look {
+        let (marker, digits) = match bytes {
             [b'?', digits @ ..] => (&b"?"[..], digits),
             digits => (&b""[..], digits),
         };
-        let len = digits.iter().position(|b| !(0x30..=0x3B).contains(b))?;
-        let (params, _) = digits.split_at(len);
-        let last = *digits.get(len)?;
-        if !(0x40..=0x7E).contains(&last) {
+        let (params, len) = Params::scan(digits);
+        let [last @ 0x40..=0x7E, rest @ ..] = digits.get(len..)? else { return None };
+        if len > PARAMETERS {
             return None;
         }
-        screen.csi(marker, params, last, observer);
-        bytes.get(marker.len() + len + 1..)
+        screen.csi(marker, &params, *last, observer);
+        Some(rest)
     }
 
     /// Bytes 80-FF in ground (RULES 1.17 to 1.21).
@@ -280,7 +279,7 @@ impl Parser {
             0x1B => return self.enter(State::Escape),
             0x18 | 0x1A => {
                 self.control(screen, byte, observer);
-                return self.to_ground();
+                return self.abandon();
             }
             0..=0x1F if self.state.is_timed() => return,
             0..=0x1F => return self.control(screen, byte, observer),
@@ -297,7 +296,7 @@ impl Parser {
             (CsiEnter, 0x3C..=0x3F) => self.collect(byte, CsiParam),
             (CsiParam, 0x3C..=0x3F) | (CsiMiddle, 0x30..=0x3F) => self.state = CsiIgnore,
             (CsiEnter | CsiParam | CsiMiddle, _) => self.finish_csi(screen, byte, observer),
-            (CsiIgnore, 0x40..=0x7E) => self.to_ground(),
+            (CsiIgnore, 0x40..=0x7E) => self.abandon(),
             (DcsEnter | DcsParam | DcsMiddle, 0x20..=0x2F) => self.collect(byte, DcsMiddle),
             (DcsEnter | DcsParam, 0x30..=0x39 | 0x3B) => self.param(byte, DcsParam),
             (DcsEnter, 0x3C..=0x3F) => self.collect(byte, DcsParam),
@@ -334,7 +333,7 @@ impl Parser {
         self.state = State::Ground;
         if !self.discard {
             let (middle, params) = (self.middle, self.params);
-            screen.csi(middle.as_slice(), params.as_slice(), byte, observer);
+            screen.csi(middle.as_slice(), &Params::scan(params.as_slice()).0, byte, observer);
         }
     }
 
@@ -359,7 +358,7 @@ impl Parser {
             }
             0x07 if self.state == State::Osc => {
                 self.end_string(screen, true);
-                self.to_ground();
+                self.abandon();
             }
             _ => {}
         }
@@ -383,7 +382,7 @@ impl Parser {
             if !self.discard {
                 screen.dcs(self.middle.as_slice(), &self.string);
             }
-            self.to_ground();
+            self.abandon();
         } else {
             self.state = State::DcsBody;
             self.store(&[byte]);

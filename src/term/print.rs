@@ -212,27 +212,29 @@ impl Screen {
         let ink = self.ink();
         let pad = Glyph::PADDING.with_sticky(self.profile.padding_background && ink.style.has_rgb_background());
         self.last_glyph = self.stamp;
-        let mut rest = bytes;
-        let mut last = None;
-        let Some(row) = self.grid.row_mut(index) else { return (rest, last) };
+        let Some(row) = self.grid.row_mut(index) else { return (bytes, None) };
+        let (mut taken, mut last_len) = (0, 0);
         let end = row.append_with(x, &ink, |glyphs| {
+            let mut rest = bytes;
+            let mut column = glyphs.len();
             while let Some((code, len)) = utf8::decode(rest) {
                 let columns = simple_width(table, code);
-                if columns == 0 || glyphs.len() + columns > cols {
+                if columns == 0 || column + columns > cols {
                     break;
                 }
+                column += columns;
                 glyphs.push(Glyph::code_point(code, columns).with_sticky(true));
                 if columns == 2 {
                     glyphs.push(pad);
                 }
-                let (taken, left) = rest.split_at(len.min(rest.len()));
-                last = Some(taken);
-                rest = left;
+                last_len = len;
+                rest = rest.get(len..).unwrap_or(&[]);
             }
+            taken = bytes.len() - rest.len();
         });
         row.grow_by_cells(x, end, cols);
         self.cx = end;
-        (rest, last)
+        (bytes.get(taken..).unwrap_or(&[]), bytes.get(taken - last_len..taken).filter(|_| taken > 0))
     }
 
     /// True if the cell left of the cursor holds more than one code point, so that the next one may

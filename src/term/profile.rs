@@ -282,9 +282,9 @@ impl Profile {
 }
 
 impl Default for Profile {
-    /// The newest release that the rules were tested with.
+    /// 3.3a: the version that the rules describe, all others by their differences.
     fn default() -> Self {
-        V3_7
+        V3_3A
     }
 }
 

@@ -7,30 +7,33 @@ use crate::limits::MAX_REPLY_BYTES;
 use super::profile::ModeReports;
 use super::screen::Screen;
 
+/// Red, green, blue.
+type Rgb = (u8, u8, u8);
+
 /// Colours that the program set (OSC 4, 10, 11, 12).
 #[derive(Debug, Default)]
 pub(super) struct Colors {
-    palette: Option<Box<[Option<(u8, u8, u8)>; 256]>>,
-    named: [Option<(u8, u8, u8)>; 3],
+    palette: Option<Box<[Option<Rgb>; 256]>>,
+    named: [Option<Rgb>; 3],
 }
 
 impl Colors {
     /// Sets or resets OSC 10, 11 or 12.
-    pub(super) fn set(&mut self, number: u32, color: Option<(u8, u8, u8)>) {
+    pub(super) fn set(&mut self, number: u32, color: Option<Rgb>) {
         if let Some(slot) = self.named.get_mut(number.wrapping_sub(10) as usize) {
             *slot = color;
         }
     }
 
-    fn named(&self, number: u32) -> Option<(u8, u8, u8)> {
+    fn named(&self, number: u32) -> Option<Rgb> {
         self.named.get(number.wrapping_sub(10) as usize).copied().flatten()
     }
 
-    fn palette(&self, index: usize) -> Option<(u8, u8, u8)> {
+    fn palette(&self, index: usize) -> Option<Rgb> {
         self.palette.as_ref()?.get(index).copied().flatten()
     }
 
-    fn set_palette(&mut self, index: usize, color: Option<(u8, u8, u8)>) {
+    fn set_palette(&mut self, index: usize, color: Option<Rgb>) {
         let palette = self.palette.get_or_insert_with(|| Box::new([None; 256]));
         if let Some(slot) = palette.get_mut(index) {
             *slot = color;
@@ -44,7 +47,7 @@ impl Colors {
 }
 
 /// `rgb:R/G/B` with one to four digits each, or `#RRGGBB`.
-fn parse_color(text: &[u8]) -> Option<(u8, u8, u8)> {
+fn parse_color(text: &[u8]) -> Option<Rgb> {
     let text = std::str::from_utf8(text).ok()?;
     if let Some(hex) = text.strip_prefix('#').filter(|hex| hex.len() == 6) {
         let part = |i: usize| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok();
@@ -161,7 +164,7 @@ impl Screen {
         self.answer(&reply);
     }
 
-    fn color_reply(&mut self, prefix: &str, (r, g, b): (u8, u8, u8), bell: bool) {
+    fn color_reply(&mut self, prefix: &str, (r, g, b): Rgb, bell: bool) {
         let mut reply = format!("\x1b]{prefix};rgb:");
         let written = if self.profile.short_color_reports {
             write!(reply, "{r:02x}/{g:02x}/{b:02x}")

@@ -34,6 +34,9 @@ impl Cluster {
     }
 }
 
+/// Spare room that a history row may keep, in cells: less than giving it back and asking again costs.
+const SPARE_CELLS: usize = 96;
+
 /// What hardly any row has.
 #[derive(Clone, Debug)]
 struct Rare {
@@ -487,7 +490,7 @@ impl Row {
 
     /// Gives back memory before the row becomes history.
     pub(super) fn settle(&mut self) {
-        if self.glyphs.capacity() > 2 * self.glyphs.len() + 16 {
+        if self.glyphs.capacity() > self.glyphs.len() + SPARE_CELLS {
             self.glyphs.shrink_to_fit();
         }
         self.styles.shrink();

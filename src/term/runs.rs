@@ -145,13 +145,15 @@ impl<T: Copy + Eq + Default> Runs<T> {
             *self = Self::Many(runs);
         }
         let Self::Many(runs) = self else { return };
-        if start >= last {
+        if start < last {
+            if !replace(runs, start, end, value) {
+                splice(runs, start, end, value);
+            }
+        } else {
             if start > last {
                 runs.push(Run { end: start as u32, value: T::default() });
             }
             append(runs, end, value);
-        } else {
-            splice(runs, start, end, value);
         }
     }
 
@@ -215,11 +217,40 @@ fn append<T: Copy + Eq + Default>(runs: &mut Vec<Run<T>>, end: usize, value: T) 
     }
 }
 
+/// The cheap cases: the columns have the value already, or are one whole run whose neighbours have
+/// other values. False if it is neither.
+#[inline]
+fn replace<T: Copy + Eq + Default>(runs: &mut [Run<T>], start: usize, end: usize, value: T) -> bool {
+    let (from, to) = (start as u32, end as u32);
+    let i = find(runs, from);
+    let (before, rest) = runs.split_at_mut(i.min(runs.len()));
+    let [run, after @ ..] = rest else { return false };
+    if run.value == value {
+        return run.end >= to;
+    }
+    let starts = before.last().map_or(from == 0, |r| r.end == from && r.value != value);
+    let stops = run.end == to && after.first().is_some_and(|r| r.value != value);
+    if starts && stops {
+        run.value = value;
+    }
+    starts && stops
+}
+
+/// Index of the run that holds column `x`.
+#[inline]
+fn find<T>(runs: &[Run<T>], x: u32) -> usize {
+    if runs.len() <= 16 {
+        runs.iter().position(|r| r.end > x).unwrap_or(runs.len())
+    } else {
+        runs.partition_point(|r| r.end <= x)
+    }
+}
+
 /// Replaces what lies in `start..end` (start is inside the runs).
 fn splice<T: Copy + Eq + Default>(runs: &mut Vec<Run<T>>, start: usize, end: usize, value: T) {
     let (from, to) = (start as u32, end as u32);
-    let mut first = runs.partition_point(|r| r.end <= from);
-    let next = runs.partition_point(|r| r.end < to);
+    let mut first = find(runs, from);
+    let next = find(runs, to - 1);
     let before = first.checked_sub(1).and_then(|i| runs.get(i)).copied();
     let mut pieces = [None; 3];
     let [left, middle, right] = &mut pieces;
@@ -242,7 +273,20 @@ fn splice<T: Copy + Eq + Default>(runs: &mut Vec<Run<T>>, start: usize, end: usi
         }
     }
     *middle = Some(Run { end: middle_end, value });
-    runs.splice(first..stop, pieces.into_iter().flatten());
+    let mut pieces = pieces.into_iter().flatten();
+    if let Some(old) = runs.get_mut(first..stop) {
+        let mut filled = 0;
+        for (slot, piece) in old.iter_mut().zip(pieces.by_ref()) {
+            *slot = piece;
+            filled += 1;
+        }
+        if filled < old.len() {
+            runs.drain(first + filled..stop);
+        }
+    }
+    for (at, piece) in (stop.max(first)..).zip(pieces) {
+        runs.insert(at, piece);
+    }
     while runs.last().is_some_and(|r| r.value == T::default()) {
         runs.pop();
     }

@@ -148,7 +148,7 @@ impl Terminal {
         if !screen.grid.rows.iter().all(|row| !row.has_glyphs()) {
             screen.last_glyph = screen.last_glyph.max(stamp);
         }
-        self.parser.to_ground();
+        self.parser.abandon();
         self.feed(&seed.pending, Duration::ZERO, &mut ());
     }
 }
@@ -226,7 +226,7 @@ impl Printer {
     fn row(&mut self, seed: &SeedRow) -> Box<Row> {
         self.terminal.screen.cx = 0;
         self.terminal.feed(&seed.ansi, Duration::ZERO, &mut ());
-        self.terminal.parser.to_ground();
+        self.terminal.parser.abandon();
         let columns = self.terminal.screen.cx;
         let mut row = self.terminal.screen.grid.rows.pop_back().unwrap_or_else(|| Box::new(Row::new(0)));
         self.terminal.screen.grid.append(Style::DEFAULT);

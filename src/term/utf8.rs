@@ -13,7 +13,7 @@ pub(super) fn announced(first: u8) -> Option<usize> {
 
 /// Decodes the character at the start of `bytes`, if it is whole and valid. Also takes what lies
 /// above U+10FFFF in four bytes. ASCII is not decoded here but for one byte alone.
-#[inline]
+#[inline(always)]
 pub(super) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     let tail = |b: u8| (b & 0xC0 == 0x80).then_some(u32::from(b & 0x3F));
     match *bytes {

@@ -1,0 +1,111 @@
+//! Bytes per second through the emulator: four kinds of input, in bulk and in pieces of 32 bytes.
+//!
+//! The inputs are made here, outside the timed region; each is fed to one terminal again and again.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use panemirror::geometry::Size;
+use panemirror::term::{Observer, Options, Screen, Terminal};
+
+const BYTES: usize = 1 << 20;
+
+fn fill(mut line: impl FnMut(usize, &mut String)) -> Vec<u8> {
+    let mut text = String::new();
+    for i in 0.. {
+        line(i, &mut text);
+        if text.len() >= BYTES {
+            break;
+        }
+    }
+    text.into_bytes()
+}
+
+/// A build log without colours: lines of 20 to 100 characters.
+fn plain() -> Vec<u8> {
+    let words = "the quick brown fox jumps over the lazy dog while compiling src/module/file.rs and linking target ";
+    fill(|i, out| {
+        out.push_str(&words[..20 + i * 37 % 78]);
+        out.push_str("\r\n");
+    })
+}
+
+/// The same with a few colours on each line, as compilers print it.
+fn coloured() -> Vec<u8> {
+    fill(|i, out| {
+        out.push_str(&format!(
+            "\x1b[1;32m   Compiling\x1b[0m crate-{i} v0.{}.{} \x1b[2m(/home/user/src/crate-{i})\x1b[0m \x1b[38;5;{}mok\x1b[m\r\n",
+            i % 50,
+            i % 9,
+            i % 256
+        ));
+    })
+}
+
+/// A full-screen program that repaints: cursor addressing, colours, erasing, short texts.
+fn tui() -> Vec<u8> {
+    fill(|i, out| {
+        let row = i % 24 + 1;
+        out.push_str(&format!(
+            "\x1b[{row};1H\x1b[7m{:>5} \x1b[m user{:<4}\x1b[{row};20H\x1b[32m{:>4}.{}%\x1b[39m\x1b[{row};32H\x1b[1mprocess-name-{}\x1b[22m\x1b[K",
+            i * 7919 % 65536,
+            i % 10,
+            i * 31 % 100,
+            i % 10,
+            i % 1000
+        ));
+    })
+}
+
+/// Chinese prose with some ASCII.
+fn cjk() -> Vec<u8> {
+    let prose: Vec<char> =
+        "漢字仮名交じり文は日本語の文章を書き表すのに使われる最も一般的な表記法である".chars().collect();
+    fill(|i, out| {
+        out.extend(
+            (0..30 + i % 11).map(|k| prose.iter().cycle().nth(i * 7 % prose.len() + k).copied().unwrap_or('。')),
+        );
+        out.push_str("\r\n");
+    })
+}
+
+/// Looks at nothing, but must be asked.
+struct Idle;
+
+impl Observer for Idle {
+    const ACTIVE: bool = true;
+
+    fn before_change(&mut self, _screen: &Screen, rows: Range<usize>) {
+        black_box(rows);
+    }
+}
+
+fn feed(c: &mut Criterion) {
+    for (name, input) in [("plain", plain()), ("coloured", coloured()), ("tui", tui()), ("cjk", cjk())] {
+        let mut group = c.benchmark_group(name);
+        group.throughput(Throughput::Bytes(input.len() as u64));
+        let new = |retention| Terminal::new(Size { rows: 24, cols: 80 }, Options { retention, ..Options::default() });
+        let mut terminal = new(0);
+        group.bench_function("bulk", |b| b.iter(|| terminal.feed(black_box(&input), Duration::ZERO, &mut ())));
+        let mut terminal = new(50_000);
+        group.bench_function("bulk, 50,000 rows retained", |b| {
+            b.iter(|| terminal.feed(black_box(&input), Duration::ZERO, &mut ()));
+        });
+        let mut terminal = new(0);
+        group.bench_function("observed", |b| b.iter(|| terminal.feed(black_box(&input), Duration::ZERO, &mut Idle)));
+        let mut terminal = new(0);
+        group.bench_function("pieces", |b| {
+            b.iter(|| {
+                for piece in black_box(&input).chunks(32) {
+                    terminal.feed(piece, Duration::ZERO, &mut ());
+                }
+            });
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, feed);
+criterion_main!(benches);
