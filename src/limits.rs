@@ -77,5 +77,8 @@ pub const CURSOR_BYTES: usize = 512;
 /// How long tmux may take to confirm that a pane is still the one that was watched, beyond a wait's deadline.
 pub const CONFIRM: std::time::Duration = std::time::Duration::from_millis(250);
 
+/// Memory of the rows of all panes together, in bytes; beyond it panes give up rows that have left their history.
+pub const ROWS_BYTES: usize = 512 * 1024 * 1024;
+
 /// How long tmux may take over anything that is not a wait.
 pub const ANSWER: std::time::Duration = std::time::Duration::from_secs(5);

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::geometry::Size;
+use crate::limits;
 use crate::mirror::{LineText, Mark, Mirror, WatcherId};
 use crate::term::Seed;
 use crate::wait::{TextVerdict, TextWatch, TextWatcher};
@@ -143,13 +144,42 @@ struct State {
     waiting: Vec<(WatcherId, oneshot::Sender<Ended>)>,
     ended: Option<Ended>,
     used: Instant,
+    /// Memory of the rows as it was last counted.
+    bytes: usize,
+}
+
+/// Memory of the rows of all panes, in bytes, as of their newest deliveries.
+static ROWS_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+impl State {
+    /// Counts the memory of the rows, and gives up retained ones if all panes together hold too much.
+    fn weigh(&mut self) {
+        let bytes = self.mirror.screen().bytes();
+        let all = ROWS_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let all = all.saturating_sub(self.bytes);
+        ROWS_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = bytes;
+        let over = all.saturating_sub(limits::ROWS_BYTES);
+        let retained = self.mirror.screen().retained();
+        if over > 0 && retained > 0 {
+            // Rows weigh about the same; a part too many is better than a look at each.
+            let share = over.saturating_mul(self.mirror.screen().len()) / bytes.max(1);
+            self.mirror.terminal_mut().forget_retained(share.clamp(1, retained));
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        ROWS_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Pane {
     /// Makes a pane around its mirror. `process` is the process id of its program.
     pub fn new(id: PaneId, process: u32, mirror: Mirror) -> Arc<Self> {
         let now = Instant::now();
-        let state = State { mirror, waiting: Vec::new(), ended: None, used: now };
+        let state = State { mirror, waiting: Vec::new(), ended: None, used: now, bytes: 0 };
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self { id, process, serial, born: now, state: Mutex::new(state) })
@@ -173,7 +203,9 @@ impl Pane {
     /// Applies one delivery: the mirror first, then every watcher, before anybody else looks.
     pub fn deliver(&self, bytes: &[u8], now: Instant) {
         let since = now.saturating_duration_since(self.born);
-        self.state.lock().mirror.apply(bytes, since);
+        let mut state = self.state.lock();
+        state.mirror.apply(bytes, since);
+        state.weigh();
     }
 
     /// Applies a new size, as tmux does at the layout change.

@@ -17,6 +17,8 @@ mod conformance;
 mod contracts;
 /// The law of new output against a naive model.
 mod law;
+/// The shape of the source.
+mod layout;
 /// The server on the wire: definitions, refusals, bad input, the end of a session.
 mod mcp;
 /// The command line.
