@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&[&str]; 10] = [
+const ORDER: [&[&str]; 11] = [
     &["geometry", "limits", "error", "keys"],
     &["term"],
     &["mirror", "replay"],
@@ -11,7 +11,8 @@ const ORDER: [&[&str]; 10] = [
     &["pane"],
     &["source"],
     &["panes"],
-    &["config", "mcp"],
+    &["config"],
+    &["mcp"],
     &["cli"],
     &["shell", "main", "lib"],
 ];
