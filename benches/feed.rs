@@ -107,5 +107,45 @@ fn feed(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, feed);
+/// Single steps that must not hold up a pane: a resize and the clearing of a long history.
+fn pauses(c: &mut Criterion) {
+    let rows = 50_000;
+    let options = Options { history_limit: rows, retention: rows, ..Options::default() };
+    let mut terminal = Terminal::new(Size { rows: 24, cols: 80 }, options);
+    let input = plain();
+    while terminal.screen().pushed() < rows as u64 + 10_000 {
+        terminal.feed(&input, Duration::ZERO, &mut ());
+    }
+    let mut group = c.benchmark_group("pauses");
+    group.sample_size(10);
+    group.bench_function("resize with 50,000 rows, narrower and back", |b| {
+        b.iter(|| {
+            terminal.resize(Size { rows: 24, cols: 60 }, &mut ());
+            terminal.resize(Size { rows: 24, cols: 80 }, &mut ());
+        });
+    });
+    for (name, sequence) in [("CSI 65535 @", "\x1b[H\x1b[65535@"), ("RIS", "\x1bc"), ("CSI 65535 S", "\x1b[65535S")] {
+        group.bench_function(name, |b| b.iter(|| terminal.feed(sequence.as_bytes(), Duration::ZERO, &mut ())));
+    }
+    group.bench_function("ED 3 on 50,000 rows", |b| {
+        b.iter_batched(
+            || {
+                let mut terminal =
+                    Terminal::new(Size { rows: 24, cols: 80 }, Options { history_limit: rows, ..Options::default() });
+                while terminal.screen().history() < 45_000 {
+                    terminal.feed(&input, Duration::ZERO, &mut ());
+                }
+                terminal
+            },
+            |mut terminal| {
+                terminal.feed(b"\x1b[3J", Duration::ZERO, &mut ());
+                terminal // dropped outside the timed region
+            },
+            criterion::BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, feed, pauses);
 criterion_main!(benches);

@@ -48,9 +48,6 @@ impl Screen {
     /// A CSI sequence: intermediates (a private marker counts as one), parameters, a final byte.
     #[inline]
     pub(super) fn csi<O: Observer>(&mut self, middle: &[u8], params: &Params<'_>, last: u8, observer: &mut O) {
-        if !params.is_valid() {
-            return;
-        }
         let repeat = self.repeat;
         let known = match middle {
             b"" => self.csi_plain(params, last, repeat, observer).unwrap_or(true),

@@ -106,7 +106,13 @@ impl Screen {
     }
 
     /// Announces IL, DL and scrolls that lose rows: `lost`, and joins that break at `y`, around it and at `end`.
-    pub(super) fn note_lines<O: Observer>(&self, y: usize, lost: std::ops::Range<usize>, end: usize, observer: &mut O) {
+    pub(super) fn note_lines<O: Observer>(
+        &mut self,
+        y: usize,
+        lost: std::ops::Range<usize>,
+        end: usize,
+        observer: &mut O,
+    ) {
         if !self.watched::<O>() {
             return;
         }

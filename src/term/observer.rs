@@ -43,7 +43,7 @@ impl Screen {
 
     /// Announces a change of `rows`.
     #[inline]
-    pub(super) fn note<O: Observer>(&self, observer: &mut O, rows: Range<usize>) {
+    pub(super) fn note<O: Observer>(&mut self, observer: &mut O, rows: Range<usize>) {
         if self.watched::<O>() {
             self.announce(observer, rows);
         }
@@ -51,7 +51,7 @@ impl Screen {
 
     /// Announces that `rows` are wiped in place: their text goes, and the joins around them.
     #[inline]
-    pub(super) fn note_wipe<O: Observer>(&self, observer: &mut O, rows: Range<usize>) {
+    pub(super) fn note_wipe<O: Observer>(&mut self, observer: &mut O, rows: Range<usize>) {
         if self.watched::<O>() && !rows.is_empty() {
             let joined = rows.start > 0 && self.grid.row(rows.start - 1).is_some_and(|r| r.is_wrapped());
             let holds = |index: usize| self.grid.row(index).is_some_and(|r| r.has_glyphs() || r.is_wrapped());
@@ -63,14 +63,15 @@ impl Screen {
 
     /// Announces that cells of a row are erased or moved.
     #[inline]
-    pub(super) fn note_cells<O: Observer>(&self, observer: &mut O, index: usize, columns: Range<usize>) {
+    pub(super) fn note_cells<O: Observer>(&mut self, observer: &mut O, index: usize, columns: Range<usize>) {
         if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.has_glyph_in(columns)) {
             self.announce(observer, index..index + 1);
         }
     }
 
-    /// Announces one operation on several places; the call covers all that lies between.
-    pub(super) fn note_all<O: Observer>(&self, observer: &mut O, places: &[Range<usize>]) {
+    /// Announces one operation on several places; the call covers all that lies between. What is announced is about to
+    /// change, so it counts as touched from then on.
+    pub(super) fn note_all<O: Observer>(&mut self, observer: &mut O, places: &[Range<usize>]) {
         if !self.watched::<O>() {
             return;
         }
@@ -83,13 +84,19 @@ impl Screen {
                 Some(Range { start, end }) => rows.start.min(start)..rows.end.max(end),
             });
         }
-        if let Some(rows) = hull.filter(|_| touched) {
-            observer.before_change(self, rows);
+        let Some(rows) = hull else { return };
+        if touched {
+            observer.before_change(self, rows.clone());
+        }
+        for index in rows {
+            if let Some(row) = self.grid.row_mut(index) {
+                row.set_touched(true);
+            }
         }
     }
 
     #[cold]
-    fn announce<O: Observer>(&self, observer: &mut O, rows: Range<usize>) {
+    fn announce<O: Observer>(&mut self, observer: &mut O, rows: Range<usize>) {
         self.note_all(observer, &[rows]);
     }
 

@@ -15,22 +15,25 @@ pub(super) enum Field<'a> {
     Colons(&'a [u8]),
 }
 
-/// The fields of one sequence, split once.
+/// Room for the fields of a sequence, used again and again.
 ///
 /// A field is its number, -1 if it is missing, and -2 - (start * 256 + length) if it has colons.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Params<'a> {
-    bytes: &'a [u8],
+pub(super) struct Fields {
     fields: [i32; FIELDS],
     len: usize,
     valid: bool,
 }
 
-impl<'a> Params<'a> {
-    /// Splits the parameter bytes at the start of `bytes`. Returns how many there are.
+impl Fields {
+    /// No fields.
+    pub(super) const EMPTY: Self = Self { fields: [MISSING; FIELDS], len: 0, valid: true };
+
+    /// Splits the parameter bytes at the start of `bytes`. Returns how many bytes there are.
     #[inline]
-    pub(super) fn scan(bytes: &'a [u8]) -> (Self, usize) {
-        let mut params = Self { bytes, fields: [MISSING; FIELDS], len: 0, valid: true };
+    pub(super) fn scan(&mut self, bytes: &[u8]) -> usize {
+        self.len = 0;
+        self.valid = true;
         let mut number = MISSING;
         let mut end = bytes.len();
         for (i, byte) in bytes.iter().enumerate() {
@@ -39,14 +42,14 @@ impl<'a> Params<'a> {
                     let digit = i32::from(byte - b'0');
                     match number.max(0).checked_mul(10).and_then(|n| n.checked_add(digit)) {
                         Some(n) => number = n,
-                        None => params.valid = false,
+                        None => self.valid = false,
                     }
                 }
                 b';' => {
-                    params.push(number);
+                    self.push(number);
                     number = MISSING;
                 }
-                b':' => return Self::scan_colons(bytes),
+                b':' => return self.scan_colons(bytes),
                 _ => {
                     end = i;
                     break;
@@ -54,9 +57,9 @@ impl<'a> Params<'a> {
             }
         }
         if end > 0 {
-            params.push(number);
+            self.push(number);
         }
-        (params, end)
+        end
     }
 
     #[inline]
@@ -72,32 +75,46 @@ impl<'a> Params<'a> {
 
     /// The same if there are fields with colons, which are kept as they stand.
     #[cold]
-    fn scan_colons(bytes: &'a [u8]) -> (Self, usize) {
+    fn scan_colons(&mut self, bytes: &[u8]) -> usize {
         let end = bytes.iter().position(|b| !(b'0'..=b';').contains(b)).unwrap_or(bytes.len());
-        let mut params = Self { bytes, fields: [MISSING; FIELDS], len: 0, valid: true };
+        *self = Self::EMPTY;
         let mut start = 0;
         for field in bytes.get(..end).unwrap_or(&[]).split(|b| *b == b';') {
             if field.contains(&b':') {
-                params.push(-2 - ((start as i32) << 8 | field.len() as i32));
+                self.push(-2 - ((start as i32) << 8 | field.len() as i32));
             } else {
-                let (one, _) = Self::scan(field);
-                params.valid &= one.valid;
-                params.push(one.fields.first().copied().unwrap_or(MISSING));
+                let mut one = Self::EMPTY;
+                one.scan(field);
+                self.valid &= one.valid;
+                self.push(one.fields.first().copied().unwrap_or(MISSING));
             }
             start += field.len() + 1;
         }
-        (params, end)
+        end
     }
 
-    /// False if the whole sequence is to be ignored (RULES 1.10).
+    /// The fields, with the bytes that they were split from. None if the whole sequence is to be
+    /// ignored (RULES 1.10).
     #[inline]
-    pub(super) fn is_valid(&self) -> bool {
-        self.valid
+    pub(super) fn params<'a>(&'a self, bytes: &'a [u8]) -> Option<Params<'a>> {
+        if !self.valid {
+            return None;
+        }
+        Some(Params { bytes, fields: self.fields.get(..self.len)? })
     }
+}
 
+/// The fields of one sequence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Params<'a> {
+    bytes: &'a [u8],
+    fields: &'a [i32],
+}
+
+impl<'a> Params<'a> {
     /// Number of fields.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.fields.len()
     }
 
     /// Field `i`; missing if there are fewer.
@@ -137,11 +154,11 @@ mod tests {
 
     #[test]
     fn fields() {
-        let of = |text: &'static str| {
-            let (p, len) = Params::scan(text.as_bytes());
-            assert_eq!(len, text.len());
-            p.is_valid().then(|| (0..p.len()).map(|i| p.field(i)).collect::<Vec<_>>())
-        };
+        fn of(text: &'static str) -> Option<Vec<Field<'static>>> {
+            let fields = Box::leak(Box::new(Fields::EMPTY));
+            assert_eq!(fields.scan(text.as_bytes()), text.len());
+            fields.params(text.as_bytes()).map(|p| (0..p.len()).map(|i| p.field(i)).collect())
+        }
         assert_eq!(of(""), Some(vec![]));
         assert_eq!(of(";"), Some(vec![Field::Missing, Field::Missing]));
         assert_eq!(of("3;;7"), Some(vec![Field::Number(3), Field::Missing, Field::Number(7)]));
@@ -154,8 +171,9 @@ mod tests {
 
     #[test]
     fn reading() {
-        let (p, len) = Params::scan(b"0;5;3:1mtext");
-        assert_eq!(len, 7);
+        let mut fields = Fields::EMPTY;
+        assert_eq!(fields.scan(b"0;5;3:1mtext"), 7);
+        let p = fields.params(b"0;5;3:1mtext").expect("valid");
         assert_eq!(p.count(), Some(1));
         assert_eq!(p.number(1, 1, 1), Some(5));
         assert_eq!(p.number(2, 1, 1), None);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::limits::{MAX_STRING_BYTES, STRING_TIMEOUT};
 
 use super::observer::Observer;
-use super::params::Params;
+use super::params::Fields;
 use super::screen::{Repeat, Screen};
 use super::utf8;
 
@@ -85,6 +85,7 @@ pub(super) struct Parser {
     state: State,
     middle: Short<INTERMEDIATES>,
     params: Short<PARAMETERS>,
+    fields: Fields,
     discard: bool,
     string: Vec<u8>,
     /// When the string state was entered.
@@ -100,6 +101,7 @@ impl Parser {
             state: State::Ground,
             middle: Short::EMPTY,
             params: Short::EMPTY,
+            fields: Fields::EMPTY,
             discard: false,
             string: Vec::new(),
             since: Duration::ZERO,
@@ -167,17 +169,24 @@ impl Parser {
 
     /// A CSI sequence that is all there: parameters, nothing but parameters, and a final byte.
     #[inline]
-    fn whole_csi<'a, O: Observer>(&self, screen: &mut Screen, bytes: &'a [u8], observer: &mut O) -> Option<&'a [u8]> {
+    fn whole_csi<'a, O: Observer>(
+        &mut self,
+        screen: &mut Screen,
+        bytes: &'a [u8],
+        observer: &mut O,
+    ) -> Option<&'a [u8]> {
         let (marker, digits) = match bytes {
             [b'?', digits @ ..] => (&b"?"[..], digits),
             digits => (&b""[..], digits),
         };
-        let (params, len) = Params::scan(digits);
+        let len = self.fields.scan(digits);
         let [last @ 0x40..=0x7E, rest @ ..] = digits.get(len..)? else { return None };
         if len > PARAMETERS {
             return None;
         }
-        screen.csi(marker, &params, *last, observer);
+        if let Some(params) = self.fields.params(digits) {
+            screen.csi(marker, &params, *last, observer);
+        }
         Some(rest)
     }
 
@@ -333,7 +342,10 @@ impl Parser {
         self.state = State::Ground;
         if !self.discard {
             let (middle, params) = (self.middle, self.params);
-            screen.csi(middle.as_slice(), &Params::scan(params.as_slice()).0, byte, observer);
+            self.fields.scan(params.as_slice());
+            if let Some(params) = self.fields.params(params.as_slice()) {
+                screen.csi(middle.as_slice(), &params, byte, observer);
+            }
         }
     }
 

@@ -22,11 +22,12 @@ impl Screen {
         if !self.grid.history_on {
             self.scroll_up_lost(bg, observer);
         } else {
-            self.trim(observer);
             if whole {
+                self.trim(observer);
                 self.grid.scroll_into_history(bg);
             } else {
-                self.note_region_up(observer);
+                self.note_up(1, observer);
+                self.trim(&mut ());
                 self.grid.scroll_region_into_history(self.top, self.bottom, bg);
             }
         }
@@ -41,28 +42,50 @@ impl Screen {
         if end - top < 2 {
             return;
         }
-        self.note_lines(top, top..top + 1, end, observer);
+        self.note_up(1, observer);
         let first = self.first_visible();
         self.grid.move_rows(first + top + 1, end - top - 1, first + top, bg);
     }
 
-    /// Announces a region scroll: it changes text only where a soft wrap crosses an edge.
-    fn note_region_up<O: Observer>(&self, observer: &mut O) {
+    /// Announces that the region scrolls up by `count` rows: it changes text only where a soft wrap crosses an edge, and
+    /// where rows are lost.
+    fn note_up<O: Observer>(&mut self, count: usize, observer: &mut O) {
         if !self.watched::<O>() {
             return;
         }
         let first = self.first_visible();
+        if !self.grid.history_on {
+            self.note_lines(self.top, self.top..self.top + count, self.bottom + 1, observer);
+            return;
+        }
+        let mut places = vec![self.trimmed_by(count)];
         let wrapped = |i: usize| self.grid.row(i).is_some_and(|r| r.is_wrapped());
-        let mut places = Vec::new();
-        let edges = [first.checked_sub(1), (first + self.top).checked_sub(1), Some(first + self.top)];
-        if self.top > 0 && edges.into_iter().flatten().any(wrapped) {
-            places.push(first.saturating_sub(1)..first + self.top + 2);
+        let leaving = first + self.top..first + self.top + count;
+        let edges = [first.checked_sub(1), leaving.start.checked_sub(1)];
+        if self.top > 0 && edges.into_iter().flatten().chain(leaving.clone()).any(wrapped) {
+            places.push(first.saturating_sub(1)..leaving.end + 1);
         }
         let bottom = first + self.bottom;
         if self.bottom + 1 < self.grid.height && wrapped(bottom) {
             places.push(bottom..bottom + 2);
         }
         self.note_all(observer, &places);
+    }
+
+    /// The rows that leave the history when `count` rows enter it, as far as they are in the list by now.
+    fn trimmed_by(&self, count: usize) -> std::ops::Range<usize> {
+        let (mut history, mut dropped) = (self.grid.hist + self.grid.unseen, 0);
+        for _ in 0..count {
+            let due = if history > 0 && history >= self.grid.history_limit {
+                (self.grid.history_limit / 10).max(1).min(history)
+            } else {
+                0
+            };
+            history = history + 1 - due;
+            dropped += due;
+        }
+        let first = self.grid.retained;
+        first..(first + dropped.saturating_sub(self.grid.unseen)).min(self.len())
     }
 
     /// Scrolls the region down by one row; the bottom row is lost (RULES 4.10).
@@ -92,16 +115,29 @@ impl Screen {
     /// SU, `CSI n S` (RULES 4.10).
     pub(super) fn su<O: Observer>(&mut self, count: usize, observer: &mut O) {
         let bg = self.pen.style.erased();
-        for _ in 0..count.min(self.bottom + 1 - self.top) {
-            self.scroll_up(bg, observer);
+        let count = count.min(self.bottom + 1 - self.top);
+        self.note_up(count, observer);
+        for _ in 0..count {
+            self.scroll_up(bg, &mut ());
+        }
+        if O::ACTIVE {
+            observer.rows_changed(self);
         }
     }
 
     /// SD, `CSI n T` (RULES 4.10).
     pub(super) fn sd<O: Observer>(&mut self, count: usize, observer: &mut O) {
         let bg = self.pen.style.erased();
-        for _ in 0..count.min(self.bottom + 1 - self.top) {
-            self.scroll_down(bg, observer);
+        let (top, end) = (self.top, self.bottom + 1);
+        let count = count.min(end - top);
+        if end - top >= 2 {
+            self.note_lines(top, end - count..end, end, observer);
+        }
+        for _ in 0..count {
+            self.scroll_down(bg, &mut ());
+        }
+        if O::ACTIVE {
+            observer.rows_changed(self);
         }
     }
 
