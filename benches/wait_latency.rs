@@ -139,7 +139,8 @@ fn latency(tmux: &Tmux, client: &mut Client, rounds: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds + 20 {
         client.call("wait_for_text", &format!(r#"{{"patterns":["marker-{round}."],"timeout":5,"session_name":"b"}}"#));
-        std::thread::sleep(Duration::from_millis(3));
+        // The first calls connect and open the mirror.
+        std::thread::sleep(Duration::from_millis(if round < 20 { 50 } else { 3 }));
         writeln!(trigger, "marker-{round}.").expect("trigger");
         let answer = client.answer();
         let answered = nanos();

@@ -83,7 +83,8 @@ impl LineText {
 /// [`LINE_WINDOW_BYTES`] before its first and after its last such row.
 pub(super) fn lines_where(screen: &Screen, rows: Range<usize>, wanted: impl Fn(&Row) -> bool) -> Vec<LineText> {
     let mut lines = Vec::new();
-    let mut at = rows.start;
+    // Retained rows have left the screen's lines for good.
+    let mut at = rows.start.max(screen.retained());
     while at < rows.end {
         let Some(row) = screen.row(at) else { break };
         if !wanted(row) {

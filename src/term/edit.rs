@@ -64,7 +64,9 @@ impl Screen {
             return;
         }
         let lost = if kept > 0 { end - count.min(kept)..end } else { self.cy..end };
-        self.note_lines(self.cy, lost, end, observer);
+        // The flags that moving rows down clears (RULES 0.9, 4.9).
+        let breaks = [self.cy, self.cy + count, self.cy + kept.saturating_sub(count), end];
+        self.note_lines(&breaks, lost, observer);
         let index = first + self.cy;
         self.grid.move_rows(index, kept, index + count, bg);
         if inside && kept != count {
@@ -84,7 +86,7 @@ impl Screen {
     pub(super) fn dl<O: Observer>(&mut self, count: usize, observer: &mut O) {
         let (end, _) = self.line_limits();
         let count = count.min(end - self.cy);
-        self.note_lines(self.cy, self.cy..self.cy + count, end, observer);
+        self.note_lines(&[self.cy, end], self.cy..self.cy + count, observer);
         let bg = self.pen.style.erased();
         self.delete_rows(self.cy, count, end, bg);
         if O::ACTIVE {
@@ -105,14 +107,8 @@ impl Screen {
         }
     }
 
-    /// Announces IL, DL and scrolls that lose rows: `lost`, and joins that break at `y`, around it and at `end`.
-    pub(super) fn note_lines<O: Observer>(
-        &mut self,
-        y: usize,
-        lost: std::ops::Range<usize>,
-        end: usize,
-        observer: &mut O,
-    ) {
+    /// Announces IL, DL and scrolls that lose rows: `lost`, and joins that break around it and before the rows `breaks`.
+    pub(super) fn note_lines<O: Observer>(&mut self, breaks: &[usize], lost: std::ops::Range<usize>, observer: &mut O) {
         if !self.watched::<O>() {
             return;
         }
@@ -124,7 +120,7 @@ impl Screen {
         if lost.clone().any(|y| holds(at(y))) {
             places.push(at(lost.start)..at(lost.end));
         }
-        for i in [at(y), at(lost.start), at(lost.end), at(end)] {
+        for i in breaks.iter().chain([&lost.start, &lost.end]).map(|y| at(*y)) {
             if joins(i) {
                 places.push(i - 1..(i + 1).min(self.len()));
             }

@@ -74,7 +74,7 @@ impl Screen {
             self.grid.top_to_history(need);
         } else {
             let lost = need.min(self.cy);
-            self.note_lines(0, 0..lost, height, observer);
+            self.note_lines(&[0, height], 0..lost, observer);
             self.delete_rows(0, lost, height, Style::DEFAULT);
             moved = lost;
         }

@@ -55,7 +55,7 @@ impl Screen {
         }
         let first = self.first_visible();
         if !self.grid.history_on {
-            self.note_lines(self.top, self.top..self.top + count, self.bottom + 1, observer);
+            self.note_lines(&[self.top, self.bottom + 1], self.top..self.top + count, observer);
             return;
         }
         let mut places = vec![self.trimmed_by(count)];
@@ -94,7 +94,7 @@ impl Screen {
         if end - top < 2 {
             return;
         }
-        self.note_lines(top, end - 1..end, end, observer);
+        self.note_lines(&[top, top + 1, end], end - 1..end, observer);
         let first = self.first_visible();
         self.grid.move_rows(first + top, end - top - 1, first + top + 1, bg);
         if O::ACTIVE {
@@ -131,7 +131,7 @@ impl Screen {
         let (top, end) = (self.top, self.bottom + 1);
         let count = count.min(end - top);
         if end - top >= 2 {
-            self.note_lines(top, end - count..end, end, observer);
+            self.note_lines(&[top, top + 1, end], end - count..end, observer);
         }
         for _ in 0..count {
             self.scroll_down(bg, &mut ());
