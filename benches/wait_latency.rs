@@ -169,7 +169,7 @@ fn cpu(pid: u32) -> f64 {
 
 fn idle(tmux: &Tmux, client: &mut Client) {
     for window in 0..10 {
-        tmux.run(&["new-window", "-d", "-t", "=b:", &format!("printf 'w{window}'; exec sleep 1000")]);
+        tmux.run(&["new-window", "-d", "-t", "=keep:", &format!("printf 'w{window}'; exec sleep 1000")]);
     }
     client.call("list_panes", "{}");
     let list = client.answer();

@@ -86,7 +86,7 @@ impl Screen {
             return;
         }
         whole.push(text);
-        self.note(observer, index..index + 1);
+        self.note_row(observer, index);
         self.put_text(index, x, whole.as_bytes(), glyph.width());
     }
 
@@ -132,7 +132,7 @@ impl Screen {
             return zero && !self.profile.overlong_mark_cell;
         }
         whole.push(text);
-        self.note(observer, index..index + 1);
+        self.note_row(observer, index);
         let corrupt = self.profile.full_cell_corrupts && total == self.profile.cell_bytes;
         self.store_joined(index, base.0, if corrupt { &[] } else { whole.as_bytes() }, widen, corrupt);
         true

@@ -131,8 +131,9 @@ impl Terminal {
         self.screen.joiner = false;
     }
 
-    /// Changes the size, as tmux does it (RULES 7).
+    /// Changes the size, as tmux does it (RULES 7). It does so between two reads.
     pub fn resize<O: Observer>(&mut self, size: Size, observer: &mut O) {
+        self.end_of_read();
         self.screen.resize(Size::new(size.rows, size.cols), observer);
     }
 

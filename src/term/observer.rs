@@ -49,6 +49,23 @@ impl Screen {
         }
     }
 
+    /// Announces a change inside one row. Most rows are a logical line of their own.
+    #[inline]
+    pub(super) fn note_row<O: Observer>(&mut self, observer: &mut O, index: usize) {
+        if !self.watched::<O>() {
+            return;
+        }
+        let above = index.checked_sub(1).and_then(|i| self.grid.row(i));
+        match self.grid.row(index) {
+            Some(row) if !row.is_wrapped() && above.is_none_or(|r| !r.is_wrapped()) => {
+                if row.is_touched() {
+                    observer.before_change(self, index..index + 1);
+                }
+            }
+            _ => self.announce(observer, index..index + 1),
+        }
+    }
+
     /// Announces that `rows` are wiped in place: their text goes, and the joins around them.
     #[inline]
     pub(super) fn note_wipe<O: Observer>(&mut self, observer: &mut O, rows: Range<usize>) {
@@ -65,7 +82,7 @@ impl Screen {
     #[inline]
     pub(super) fn note_cells<O: Observer>(&mut self, observer: &mut O, index: usize, columns: Range<usize>) {
         if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.has_glyph_in(columns)) {
-            self.announce(observer, index..index + 1);
+            self.note_row(observer, index);
         }
     }
 

@@ -139,14 +139,13 @@ impl Parser {
     /// Ground: text, controls, and whole CSI sequences.
     #[inline]
     fn ground<'a, O: Observer>(&mut self, screen: &mut Screen, bytes: &'a [u8], observer: &mut O) -> &'a [u8] {
-        let run = utf8::printable(bytes);
-        if run > 0 {
-            let (text, rest) = bytes.split_at(run);
-            self.abort_character(screen, observer);
-            screen.print_ascii(text, observer);
-            return rest;
-        }
         match bytes {
+            [0x20..=0x7E, ..] => {
+                let (text, rest) = bytes.split_at(utf8::printable(bytes));
+                self.abort_character(screen, observer);
+                screen.print_ascii(text, observer);
+                rest
+            }
             [0x1B, b'[', sequence @ ..] => match self.whole_csi(screen, sequence, observer) {
                 Some(rest) => rest,
                 None => {

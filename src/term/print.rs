@@ -98,7 +98,7 @@ impl Screen {
         let keep = self.profile.repair_keeps_background;
         let cuts = self.grid.row(index).is_some_and(|row| x > 0 && row.glyph(x).is_padding());
         if cuts {
-            self.note(observer, index..index + 1);
+            self.note_row(observer, index);
             if let Some(row) = self.grid.row_mut(index) {
                 repair_left(row, x, repair, keep);
             }
@@ -114,7 +114,7 @@ impl Screen {
             if inside && !same {
                 self.put_part(index, from, text.get(from - x..at - x).unwrap_or(&[]), ink);
                 if at > x || !(cuts || wrapped) {
-                    self.note(observer, index..index + 1);
+                    self.note_row(observer, index);
                 }
                 self.put_part(index, at, &[*byte], ink);
                 if let Some(row) = self.grid.row_mut(index) {
@@ -125,7 +125,7 @@ impl Screen {
         }
         self.put_part(index, from, text.get(from - x..).unwrap_or(&[]), ink);
         if end < width && self.grid.row(index).is_some_and(|row| row.glyph(end).is_padding()) {
-            self.note(observer, index..index + 1);
+            self.note_row(observer, index);
             if let Some(row) = self.grid.row_mut(index) {
                 repair_right(row, end, width, keep);
             }
@@ -291,7 +291,7 @@ impl Screen {
         if inserts {
             let index = self.cursor_index();
             if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.glyph_end() > self.cx || r.is_wrapped()) {
-                self.note(observer, index..index + 1);
+                self.note_row(observer, index);
             }
             self.insert_cells(w, Style::DEFAULT, &mut ());
         }
@@ -307,7 +307,7 @@ impl Screen {
         let announced = wrapped || (inserts && start == (x, self.cy));
         let changes = |row: &Row| !announced && changes_inside(row, x, content);
         if self.watched::<O>() && self.grid.row(index).is_some_and(changes) {
-            self.note(observer, index..index + 1);
+            self.note_row(observer, index);
         }
         self.store(index, content, w, &ink);
         let stop = cols - usize::from(!wraps);

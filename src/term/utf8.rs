@@ -45,7 +45,13 @@ pub(super) fn is_printable(bytes: &[u8]) -> bool {
 #[inline]
 pub(super) fn printable(bytes: &[u8]) -> usize {
     let mut done = 0;
-    for chunk in bytes.chunks_exact(32) {
+    if let Some(word) = bytes.first_chunk() {
+        match unprintable(word) {
+            Some(at) => return at, // most runs are short
+            None => done = word.len(),
+        }
+    }
+    for chunk in bytes.get(done..).unwrap_or(&[]).chunks_exact(32) {
         let stop = chunk.iter().fold(false, |stop, b| stop | (b.wrapping_sub(0x20) >= 0x5F));
         if stop {
             break;
@@ -54,19 +60,25 @@ pub(super) fn printable(bytes: &[u8]) -> usize {
     }
     let (words, rest) = bytes.get(done..).unwrap_or(&[]).as_chunks::<8>();
     for word in words {
-        const ONES: u64 = u64::MAX / 0xFF;
-        const HIGH: u64 = ONES * 0x80;
-        let x = u64::from_le_bytes(*word);
-        // The lowest marked byte is exact; a borrow can only reach bytes above it.
-        let below = x.wrapping_sub(ONES * 0x20) & !x;
-        let delete = (x & !HIGH) + ONES;
-        let marks = (x | below | delete) & HIGH;
-        if marks != 0 {
-            return done + marks.trailing_zeros() as usize / 8;
+        if let Some(at) = unprintable(word) {
+            return done + at;
         }
         done += 8;
     }
     done + rest.iter().position(|b| b.wrapping_sub(0x20) >= 0x5F).unwrap_or(rest.len())
+}
+
+/// Index of the first byte outside 20-7E.
+#[inline]
+fn unprintable(word: &[u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ONES * 0x80;
+    let x = u64::from_le_bytes(*word);
+    // The lowest marked byte is exact; a borrow can only reach bytes above it.
+    let below = x.wrapping_sub(ONES * 0x20) & !x;
+    let delete = (x & !HIGH) + ONES;
+    let marks = (x | below | delete) & HIGH;
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }
 
 #[cfg(test)]

@@ -77,7 +77,6 @@ fn run(path: &Path, version: &str, mut check: impl FnMut(&Value, &Terminal)) {
         while applied < after {
             let at = number(&events[applied]["offset"]);
             terminal.feed(&bytes[fed..at], Duration::ZERO, &mut ());
-            terminal.end_of_read();
             terminal.resize(size(&events[applied]["resize"]), &mut ());
             (fed, applied) = (at, applied + 1);
         }
