@@ -284,13 +284,20 @@ impl Pane {
 
     /// Starts a wait for text written after `mark`: what came since is judged at once, under the same lock that lets
     /// the next delivery in. Returns the visible lines at this moment as well.
-    pub fn watch_text(self: &Arc<Self>, watch: Arc<TextWatch>, mark: Mark) -> (TextWait, Vec<LineText>) {
+    ///
+    /// `on_hit` is called where the deciding bytes are applied, and its answer comes with the verdict; it must not block.
+    pub fn watch_text<T: Send + 'static>(
+        self: &Arc<Self>,
+        watch: Arc<TextWatch>,
+        mark: Mark,
+        on_hit: impl FnOnce() -> T + Send + 'static,
+    ) -> (TextWait<T>, Vec<LineText>) {
         let (answer, verdict) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let mut state = self.state.lock();
         state.used = Instant::now();
         let watcher = TextWatcher::new(watch, mark, move |verdict| {
-            let _ = answer.send(verdict);
+            let _ = answer.send((verdict, on_hit()));
         });
         let shown = state.mirror.visible_lines();
         let id = state.mirror.watch(Box::new(watcher));
@@ -318,20 +325,20 @@ impl Pane {
 }
 
 /// A wait at work; dropping it withdraws it.
-pub struct TextWait {
+pub struct TextWait<T> {
     pane: Arc<Pane>,
     id: WatcherId,
-    verdict: oneshot::Receiver<TextVerdict>,
+    verdict: oneshot::Receiver<(TextVerdict, T)>,
     ended: oneshot::Receiver<Ended>,
 }
 
-impl TextWait {
+impl<T> TextWait<T> {
     /// Waits for the verdict.
     ///
     /// # Errors
     ///
     /// How the pane ended, if it ended first.
-    pub async fn verdict(&mut self) -> std::result::Result<TextVerdict, Ended> {
+    pub async fn verdict(&mut self) -> std::result::Result<(TextVerdict, T), Ended> {
         tokio::select! {
             biased;
             Ok(verdict) = &mut self.verdict => Ok(verdict),
@@ -341,12 +348,12 @@ impl TextWait {
     }
 
     /// The verdict, if it has come.
-    pub fn try_verdict(&mut self) -> Option<TextVerdict> {
+    pub fn try_verdict(&mut self) -> Option<(TextVerdict, T)> {
         self.verdict.try_recv().ok()
     }
 }
 
-impl Drop for TextWait {
+impl<T> Drop for TextWait<T> {
     fn drop(&mut self) {
         self.pane.unwatch(self.id);
     }

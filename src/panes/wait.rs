@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::limits::{CONFIRM, RESULT_BYTES, RESULT_LINES};
 use crate::pane::{Ended, Entry, Pane};
+use crate::source::tmux::{Asked, Question};
 use crate::wait::{Outcome, TextResult, TextVerdict, TextWatch, keep_tail};
 
 use super::{Found, Moment, Panes, Target, until};
@@ -45,14 +46,18 @@ impl Panes {
         let deadline = started + timeout;
         let pane = &found.pane;
         let watch = Arc::new(watch);
-        let (mut wait, shown) = pane.watch_text(Arc::clone(&watch), entry.mark);
+        // Asked where the hit is found: the answer is on its way before this task is woken.
+        let question = found.server.as_ref().and_then(|server| server.question(pane));
+        let on_hit = move || question.and_then(Question::ask);
+        let (mut wait, shown) = pane.watch_text(Arc::clone(&watch), entry.mark, on_hit);
         let verdict = match tokio::time::timeout_at(deadline.into(), wait.verdict()).await {
             Ok(Ok(verdict)) => Some(verdict),
             Ok(Err(why)) => return Err(why.error(pane.id())),
             Err(_) => wait.try_verdict(),
         };
         drop(wait);
-        self.confirm(found, verdict.is_some(), deadline).await?;
+        let (verdict, asked) = verdict.map_or((None, None), |(verdict, asked)| (Some(verdict), asked));
+        self.confirm(found, verdict.is_some(), asked, deadline).await?;
         let mut result = observe(pane, &entry, verdict);
         let is_found = result.outcome.is_found();
         result.matched_at_entry = !is_found && shown.iter().any(|line| watch.shows_old(line, entry.mark));
@@ -62,7 +67,7 @@ impl Panes {
     }
 
     /// Makes sure that the pane is still the one that was watched. Text of a pane that has ended since still counts.
-    async fn confirm(&self, found: &Found, hit: bool, deadline: Instant) -> Result<()> {
+    async fn confirm(&self, found: &Found, hit: bool, asked: Option<Asked>, deadline: Instant) -> Result<()> {
         if let Some(why) = found.pane.ended() {
             return match why {
                 Ended::Respawned => Err(why.error(found.pane.id())),
@@ -72,7 +77,13 @@ impl Panes {
         }
         let Some(server) = &found.server else { return Ok(()) };
         let limit = deadline.max(Instant::now()) + CONFIRM;
-        match until(limit, "is the pane still the same?", server.confirm(&found.pane)).await {
+        let answer = async {
+            match asked {
+                Some(asked) => server.confirmed(&found.pane, asked).await,
+                None => server.confirm(&found.pane).await,
+            }
+        };
+        match until(limit, "is the pane still the same?", answer).await {
             Err(crate::Error::PaneEnded(_)) if hit => Ok(()),
             Err(crate::Error::ServerLost(_)) if hit && !server.is_alive() => Ok(()),
             other => other,

@@ -16,6 +16,6 @@ mod wire;
 
 pub use launch::{Settings, Socket};
 pub use list::PaneInfo;
-pub use open::Glimpse;
+pub use open::{Asked, Glimpse, Question};
 pub use server::Server;
 pub use spawn::{TmuxPlace, TmuxSpawn, start_server};

@@ -75,6 +75,26 @@ pub struct Glimpse {
     answer: Answer,
 }
 
+/// The question whether a pane still runs the process that was watched, ready to be asked.
+pub struct Question {
+    client: Arc<Client>,
+    line: Line,
+}
+
+impl Question {
+    /// Asks it now. Waits for nothing; `None` if the client is gone.
+    pub fn ask(self) -> Option<Asked> {
+        let answer = self.client.post(&self.line).ok()?;
+        Some(Asked { client: self.client, answer })
+    }
+}
+
+/// A question that was asked and is not answered yet.
+pub struct Asked {
+    client: Arc<Client>,
+    answer: Answer,
+}
+
 type Opened = Result<(Arc<Pane>, Mark)>;
 
 struct Joiner {
@@ -364,6 +384,33 @@ impl Server {
     /// How the pane ended, or that the server is gone.
     pub async fn confirm(&self, pane: &Pane) -> Result<()> {
         pane.check_alive()?;
+        match self.question(pane).and_then(Question::ask) {
+            Some(asked) => self.confirmed(pane, asked).await,
+            None => {
+                let replies = self.run(&question_line(pane)).await;
+                self.judge(pane, replies)
+            }
+        }
+    }
+
+    /// The question of [`Server::confirm`], to be asked later, over the client that feeds the pane, so that its output
+    /// comes first; `None` if the pane is not fed.
+    pub fn question(&self, pane: &Pane) -> Option<Question> {
+        let PaneId::Tmux { pane: number, server } = *pane.id() else { return None };
+        let client = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client))?;
+        (server == self.id() && client.is_open()).then(|| Question { client, line: question_line(pane) })
+    }
+
+    /// Waits for the answer to a question that was asked.
+    ///
+    /// # Errors
+    /// Those of [`Server::confirm`].
+    pub async fn confirmed(&self, pane: &Pane, asked: Asked) -> Result<()> {
+        let replies = asked.client.answer(asked.answer).await;
+        self.judge(pane, replies)
+    }
+
+    fn judge(&self, pane: &Pane, replies: Result<Vec<Reply>>) -> Result<()> {
         let PaneId::Tmux { pane: number, server } = *pane.id() else {
             return Ok(());
         };
@@ -371,13 +418,6 @@ impl Server {
             return Err(Ended::ServerGone.error(pane.id()));
         }
         let id = format!("%{number}");
-        let line = Line::new(&["display-message", "-p", "-t", &id, "#{pane_id} #{pane_pid} #{pane_dead}"]);
-        // Over the client that feeds it, so that its output comes first.
-        let feeding = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client));
-        let replies = match feeding.filter(|client| client.is_open()) {
-            Some(client) => client.run(&line).await,
-            None => self.run(&line).await,
-        };
         let text = replies?.first().map(Reply::text).unwrap_or_default();
         let mut fields = text.split(' ');
         let (seen, process, dead) = (fields.next(), fields.next(), fields.next());
@@ -471,4 +511,9 @@ fn prune(tickets: &mut HashMap<u32, Vec<Instant>>) {
         taken.retain(|taken| taken.elapsed() < TICKET);
         !taken.is_empty()
     });
+}
+
+fn question_line(pane: &Pane) -> Line {
+    let id = pane.id().to_string();
+    Line::new(&["display-message", "-p", "-t", &id, "#{pane_id} #{pane_pid} #{pane_dead}"])
 }
