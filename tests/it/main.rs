@@ -15,6 +15,8 @@ mod client;
 mod conformance;
 /// The published contracts.
 mod contracts;
+/// The emulator against a real tmux.
+mod differential;
 /// The law of new output against a naive model.
 mod law;
 /// The shape of the source.
