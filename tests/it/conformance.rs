@@ -15,8 +15,9 @@ use serde_json::Value;
 /// Suites that follow tmux by definition: every checkpoint must hold.
 const OWN: &[&str] = &["features", "recordings", "random"];
 
-/// Checkpoints of all public suites together that hold against tmux's screen. Raise it, never lower it.
-const PUBLIC_FLOOR: usize = 1395;
+/// Checkpoints of all public suites together that may differ from tmux's screen as it was recorded: in one recording
+/// tmux was told by its outer terminal what line-drawing `0` looks like.
+const PUBLIC_MISSES: usize = 1;
 
 fn data() -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/open");
@@ -139,10 +140,23 @@ fn differences(want: &[Value; 4], letters: bool, terminal: &Terminal) -> Vec<Str
 }
 
 #[test]
+fn our_recordings_hold_at_every_checkpoint() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    hold(&[("recordings".to_owned(), tests.join("recordings"))]);
+}
+
+#[test]
 fn own_suites_hold_at_every_checkpoint() {
     let Some(data) = data() else { return };
+    let own: Vec<_> = suites(&data).into_iter().filter(|(suite, _)| is_own(suite)).collect();
+    hold(&own);
+}
+
+/// Every checkpoint of these suites shows what tmux showed.
+fn hold(suites: &[(String, PathBuf)]) {
     let mut missed = Vec::new();
-    for (suite, path) in suites(&data).iter().filter(|(suite, _)| is_own(suite)) {
+    for (suite, path) in suites {
+        assert!(!cases(path).is_empty(), "no case in {}", path.display());
         let version = suite.split_once('-').map_or("3.3a", |(_, version)| version);
         let (mut held, mut all) = (0, 0);
         for case in cases(path) {
@@ -194,6 +208,6 @@ fn public_suites_hold_against_tmux() {
     for (suite, (held, all)) in &counts {
         eprintln!("{suite:20} {held:5}/{all:<5} checkpoints");
     }
-    let held: usize = counts.values().map(|c| c.0).sum();
-    assert!(held >= PUBLIC_FLOOR, "{held} checkpoints hold, {PUBLIC_FLOOR} did before");
+    let missed: usize = counts.values().map(|(held, all)| all - held).sum();
+    assert!(missed <= PUBLIC_MISSES, "{missed} checkpoints differ, {PUBLIC_MISSES} did before");
 }
