@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench wait_latency [ROUNDS]`. Each round: a `wait_for_text` is sent over MCP, the pane's own program
 //! notes the time and prints a marker, the bare client notes when it has read the marker, the MCP client when it has
-//! read the answer. Printed: median and 99th percentile of both, and their ratio; then the cost of 50 idle waits.
+//! read the answer. Printed: median and 99th percentile of both, and their ratio; then what a wait costs a flooding program and its sibling, and the cost of
+//! 50 idle waits.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -195,6 +196,77 @@ fn idle(tmux: &Tmux, client: &mut Client) {
     );
 }
 
+/// Runs a shell command in a window of its own and returns the seconds that it took there.
+fn timed(tmux: &Tmux, command: &str, start: impl FnOnce(&str)) -> f64 {
+    let (go, out) = (tmux.dir.path().join("go"), tmux.dir.path().join("out"));
+    for path in [&go, &out] {
+        let _ = std::fs::remove_file(path);
+        assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+    }
+    let (go_path, out_path) = (go.display(), out.display());
+    let script = format!(
+        "read go <{go_path}; a=$(date +%s%N); {command}; b=$(date +%s%N); echo $((b-a)) >{out_path}; exec sleep 100"
+    );
+    let output = tmux.command().args(["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=keep:", &script]).output();
+    let pane = String::from_utf8(output.expect("tmux").stdout).expect("pane").trim().to_owned();
+    start(&pane);
+    std::fs::write(&go, "go\n").expect("go");
+    let nanos: f64 = std::fs::read_to_string(&out).expect("out").trim().parse().expect("number");
+    tmux.run(&["kill-pane", "-t", &pane]);
+    nanos / 1e9
+}
+
+/// 2,000,000 lines in a pane without and with a wait on it, and 100,000 lines of a sibling beside it.
+fn flood(tmux: &Tmux, client: &mut Client) {
+    let lines = "seq 1 2000000";
+    let (mut alone, mut watched, mut sibling_alone, mut sibling) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let arm = |client: &mut Client, pane: &str| {
+        client.call(
+            "wait_for_text",
+            &format!(r#"{{"pane_id":"{pane}","patterns":["^2000000$"],"regex":true,"timeout":30}}"#),
+        );
+        // Armed once a later request is answered.
+        client.send("ping", "{}");
+        assert!(client.answer().contains("\"result\":{}"));
+    };
+    for _ in 0..3 {
+        alone.push(timed(tmux, lines, |_| ()));
+        watched.push(timed(tmux, lines, |pane| arm(client, pane)));
+        assert!(client.answer().contains("\"matched\""));
+        sibling_alone.push(timed(tmux, "seq 1 100000", |_| ()));
+        let flooding = tmux
+            .command()
+            .args(["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=keep:", "exec seq 1 100000000"])
+            .output();
+        let flooding = String::from_utf8(flooding.expect("tmux").stdout).expect("pane").trim().to_owned();
+        let beside = timed(tmux, "seq 1 100000", |_| ());
+        client.call("wait_for_text", &format!(r#"{{"pane_id":"{flooding}","patterns":["never"],"timeout":30}}"#));
+        client.send("ping", "{}");
+        client.answer();
+        let watched_beside = timed(tmux, "seq 1 100000", |_| ());
+        tmux.run(&["kill-pane", "-t", &flooding]);
+        client.answer();
+        sibling.push(watched_beside / beside);
+    }
+    let median = |all: &mut Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (alone, watched) = (median(&mut alone), median(&mut watched));
+    println!(
+        "2,000,000 lines          alone {alone:.2} s   with a wait {watched:.2} s   ratio {:.2} (budget 1.2)",
+        watched / alone
+    );
+    println!(
+        "a sibling's 100,000 lines beside a flood: with a wait on the flood / without {:.2}; alone {:.2} s",
+        median(&mut sibling),
+        median(&mut sibling_alone)
+    );
+    let status = std::fs::read_to_string(format!("/proc/{}/status", client.child.id())).unwrap_or_default();
+    let memory = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM unknown");
+    println!("our process at most: {memory}");
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     if let Some(at) = args.iter().position(|arg| arg == "--printer") {
@@ -205,6 +277,7 @@ fn main() {
     tmux.run(&["new-session", "-d", "-s", "keep", "-x", "80", "-y", "24", "sleep 1000"]);
     let mut client = Client::start(&tmux.socket());
     latency(&tmux, &mut client, rounds);
+    flood(&tmux, &mut client);
     idle(&tmux, &mut client);
     drop(client.stdin);
     let _ = client.child.wait();

@@ -140,10 +140,12 @@ impl Mirror {
     pub fn apply(&mut self, bytes: &[u8], now: Duration) {
         if self.watchers.is_empty() {
             self.terminal.feed(bytes, now, &mut ());
+            self.terminal.end_of_read();
             return;
         }
         let mut hook = Hook::new(&mut self.watchers, self.examined);
         self.terminal.feed(bytes, now, &mut hook);
+        self.terminal.end_of_read();
         self.close_delivery()
     }
 

@@ -149,7 +149,8 @@ const STOP: fn() -> Value = || json!({ "patterns": ["MARKER"], "stop": ["FAILED"
 
 /// Runs one case on a stage and returns the answer.
 fn play(stage: &Stage, case: &Case, mirrored: bool) -> Result<Value, CallError> {
-    let act = format!("sleep 0.05\n{}", case.act);
+    // Long enough for a fresh pane to be mirrored on a busy machine: what is erased before that is not seen.
+    let act = format!("sleep 0.3\n{}", case.act);
     let actor = stage.actor(case.prepare, &act);
     if mirrored {
         stage.cursor(&actor);
@@ -157,7 +158,7 @@ fn play(stage: &Stage, case: &Case, mirrored: bool) -> Result<Value, CallError> 
     let mut ask = (case.ask)();
     let negative = matches!(case.outcome, "timeout" | "alternate_screen");
     ask["pane_id"] = json!(actor.id);
-    ask["timeout"] = json!(if negative { 1.2 } else { 8.0 });
+    ask["timeout"] = json!(if negative { 1.5 } else { 8.0 });
     let pending = stage.wait(ask);
     for command in case.tmux {
         let command: Vec<&str> =
