@@ -137,7 +137,7 @@ fn latency(tmux: &Tmux, client: &mut Client, rounds: usize) {
     let mut bare = bare_client(tmux, send);
     let mut trigger = std::fs::OpenOptions::new().write(true).open(&fifo).expect("fifo");
     let mut printed = BufReader::new(std::fs::File::open(&times).expect("times")).lines();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs, mut late) = (Vec::new(), Vec::new(), 0);
     for round in 0..rounds + 20 {
         client.call("wait_for_text", &format!(r#"{{"patterns":["marker-{round}."],"timeout":5,"session_name":"b"}}"#));
         // The first calls connect and open the mirror.
@@ -145,17 +145,20 @@ fn latency(tmux: &Tmux, client: &mut Client, rounds: usize) {
         writeln!(trigger, "marker-{round}.").expect("trigger");
         let answer = client.answer();
         let answered = nanos();
-        assert!(answer.contains("\"matched\""), "{answer}");
         let time: u128 = printed.next().expect("time").expect("time").parse().expect("number");
         let bare_time = marks.recv_timeout(Duration::from_secs(5)).expect("bare client");
-        if round >= 20 {
+        if !answer.contains("\"matched\"") {
+            // The server got no processor in the 3 ms between request and print: the text was there before.
+            assert!(answer.contains("\"matched_at_entry\":true"), "{answer}");
+            late += 1;
+        } else if round >= 20 {
             ours.push((answered - time) as f64 / 1e3);
             theirs.push((bare_time - time) as f64 / 1e3);
         }
     }
     let theirs = figures("bare control client", theirs);
     let ours = figures("wait_for_text", ours);
-    println!("ratio of medians         {:.2} (budget 2)", ours / theirs);
+    println!("ratio of medians         {:.2} (budget 2); {late} requests read too late", ours / theirs);
     let _ = bare.kill();
     let _ = bare.wait();
 }

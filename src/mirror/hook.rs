@@ -2,20 +2,22 @@
 
 use std::ops::Range;
 
-use crate::term::{Observer, Screen};
+use crate::term::{Observer, Row, Screen};
 
+use super::line::Room;
 use super::{Watcher, WatcherId, line};
 
 /// Passes lines that are about to change on to the watchers.
 pub(super) struct Hook<'a> {
     watchers: &'a mut Vec<(WatcherId, Box<dyn Watcher>)>,
+    room: &'a mut Room,
     /// `Screen::pushed` at the end of the newest examination.
     examined: u64,
 }
 
 impl<'a> Hook<'a> {
-    pub(super) fn new(watchers: &'a mut Vec<(WatcherId, Box<dyn Watcher>)>, examined: u64) -> Self {
-        Self { watchers, examined }
+    pub(super) fn new(watchers: &'a mut Vec<(WatcherId, Box<dyn Watcher>)>, room: &'a mut Room, examined: u64) -> Self {
+        Self { watchers, room, examined }
     }
 }
 
@@ -34,12 +36,10 @@ impl Observer for Hook<'_> {
         if self.watchers.is_empty() {
             return;
         }
-        let lines = line::lines_where(screen, rows, |row| row.is_touched());
-        if lines.is_empty() {
-            return;
-        }
-        for (_, watcher) in self.watchers.iter_mut() {
-            watcher.examine(&lines);
+        if let Some(lines) = line::lines_where(self.room, screen, rows, Row::is_touched) {
+            for (_, watcher) in self.watchers.iter_mut() {
+                watcher.examine(&lines);
+            }
         }
     }
 

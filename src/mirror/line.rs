@@ -79,10 +79,47 @@ impl LineText {
     }
 }
 
-/// The logical lines that have a row in `rows` for which `wanted` holds, oldest first, each seen through a window of
-/// [`LINE_WINDOW_BYTES`] before its first and after its last such row.
-pub(super) fn lines_where(screen: &Screen, rows: Range<usize>, wanted: impl Fn(&Row) -> bool) -> Vec<LineText> {
-    let mut lines = Vec::new();
+/// Room for the lines of one examination, used again and again.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    text: String,
+    lines: Vec<Range<usize>>,
+}
+
+/// The logical lines of one examination, oldest first.
+///
+/// Their text lies in one piece, so that a pattern that hits none of them is known by one search; a line is only taken
+/// apart ([`Lines::iter`]) when somebody needs to know which of its cells are new.
+#[derive(Clone, Copy)]
+pub struct Lines<'a> {
+    screen: &'a Screen,
+    text: &'a str,
+    lines: &'a [Range<usize>],
+}
+
+impl<'a> Lines<'a> {
+    /// The texts of all lines, each behind a newline; a line that ends in blanks comes without them as well.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Each line with its stamps.
+    pub fn iter(&self) -> impl Iterator<Item = LineText> + 'a {
+        let screen = self.screen;
+        self.lines.iter().map(move |rows| line_of(screen, rows.clone()))
+    }
+}
+
+/// The logical lines that have a row in `rows` for which `wanted` holds, each seen through a window of
+/// [`LINE_WINDOW_BYTES`] before its first and after its last such row; `None` if there are none.
+pub(super) fn lines_where<'a>(
+    room: &'a mut Room,
+    screen: &'a Screen,
+    rows: Range<usize>,
+    wanted: impl Fn(&Row) -> bool,
+) -> Option<Lines<'a>> {
+    room.text.clear();
+    room.lines.clear();
     // Retained rows have left the screen's lines for good.
     let mut at = rows.start.max(screen.retained());
     while at < rows.end {
@@ -93,15 +130,42 @@ pub(super) fn lines_where(screen: &Screen, rows: Range<usize>, wanted: impl Fn(&
         }
         let end = line_end(screen, at);
         let last = (at..end).rev().find(|index| screen.row(*index).is_some_and(&wanted)).unwrap_or(at);
-        lines.push(window(screen, at..last + 1));
+        let line = window(screen, at..last + 1);
+        push_line(screen, line.clone(), &mut room.text);
+        room.lines.push(line);
         at = end;
     }
-    lines
+    (!room.lines.is_empty()).then_some(Lines { screen, text: &room.text, lines: &room.lines })
 }
 
-/// The logical lines of whole rows `rows`, without a window.
+/// The logical lines of whole rows `rows`, with their stamps.
 pub(super) fn whole_lines(screen: &Screen, rows: Range<usize>) -> Vec<LineText> {
-    lines_where(screen, rows, |_| true)
+    let mut room = Room::default();
+    lines_where(&mut room, screen, rows, |_| true).map(|lines| lines.iter().collect()).unwrap_or_default()
+}
+
+/// Appends a newline and the text of some rows; if it ends in blanks, the same without them too.
+fn push_line(screen: &Screen, rows: Range<usize>, text: &mut String) {
+    text.push('\n');
+    let start = text.len();
+    for row in rows.filter_map(|index| screen.row(index)) {
+        row.push_text(text);
+    }
+    if text.ends_with(' ') {
+        let end = text.get(start..).map_or(start, |line| start + line.trim_end_matches(' ').len());
+        text.push('\n');
+        text.extend_from_within(start..end);
+    }
+}
+
+/// Some rows as a line with its stamps.
+fn line_of(screen: &Screen, rows: Range<usize>) -> LineText {
+    let mut line = LineText::default();
+    for row in rows.filter_map(|index| screen.row(index)) {
+        line.push_row(row);
+    }
+    line.cut();
+    line
 }
 
 /// One past the last row of the logical line that `row` belongs to.
@@ -113,36 +177,23 @@ fn line_end(screen: &Screen, row: usize) -> usize {
     end
 }
 
-/// The text of rows `core` and of what is joined to them, as far as the window reaches.
-fn window(screen: &Screen, core: Range<usize>) -> LineText {
-    let mut start = core.start;
+/// Rows `core` and what is joined to them, as far as the window reaches.
+fn window(screen: &Screen, core: Range<usize>) -> Range<usize> {
     let mut room = LINE_WINDOW_BYTES;
+    let mut start = core.start;
     while start > screen.retained() {
         let Some(row) = screen.row(start - 1).filter(|row| row.is_wrapped()) else { break };
-        let bytes = usize::from(row.used()).max(1);
-        if bytes > room {
-            break;
-        }
-        room -= bytes;
+        let Some(left) = room.checked_sub(usize::from(row.used()).max(1)) else { break };
+        room = left;
         start -= 1;
     }
-    let mut line = LineText::default();
     let mut room = LINE_WINDOW_BYTES;
-    let mut index = start;
-    while let Some(row) = screen.row(index) {
-        if index >= core.end {
-            let bytes = usize::from(row.used()).max(1);
-            if bytes > room {
-                break;
-            }
-            room -= bytes;
-        }
-        line.push_row(row);
-        index += 1;
-        if !row.is_wrapped() {
-            break;
-        }
+    let mut end = core.end;
+    while screen.row(end - 1).is_some_and(Row::is_wrapped) {
+        let Some(row) = screen.row(end) else { break };
+        let Some(left) = room.checked_sub(usize::from(row.used()).max(1)) else { break };
+        room = left;
+        end += 1;
     }
-    line.cut();
-    line
+    start..end
 }

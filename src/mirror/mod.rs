@@ -15,14 +15,15 @@ mod screen_text;
 mod seed;
 mod since;
 
-pub use line::LineText;
+use line::Room;
+pub use line::{LineText, Lines};
 pub use seed::Snapshot;
 pub use since::{Since, Skipped};
 
 use std::time::Duration;
 
 use crate::geometry::Size;
-use crate::term::{Screen, Seed, Stamp, Terminal};
+use crate::term::{Row, Screen, Seed, Stamp, Terminal};
 
 use hook::{Hook, fresh_rows};
 
@@ -59,9 +60,9 @@ pub(crate) const OLD: Stamp = Stamp(1);
 
 /// One who waits for text and judges each state of the lines that hold new cells.
 pub trait Watcher: Send {
-    /// Judges lines at one moment: one examination. Lines come oldest first and hold a cell written since the
-    /// newest examination or the newest change of text; whether a cell is new is for the watcher's mark to say.
-    fn examine(&mut self, lines: &[LineText]);
+    /// Judges lines at one moment: one examination. Lines were changed since the newest examination; whether one holds
+    /// a new cell is for the watcher's mark to say.
+    fn examine(&mut self, lines: &Lines<'_>);
 
     /// Closes a delivery; `true` when the watcher has its answer and wants to be taken off.
     fn close_delivery(&mut self, screen: &Screen) -> bool;
@@ -75,6 +76,7 @@ pub struct WatcherId(u64);
 pub struct Mirror {
     terminal: Terminal,
     watchers: Vec<(WatcherId, Box<dyn Watcher>)>,
+    room: Room,
     next_watcher: u64,
     generation: u32,
     /// `Screen::pushed` at the end of the newest examination: rows that went to history since are looked at too.
@@ -93,6 +95,7 @@ impl Mirror {
             examined: terminal.screen().pushed(),
             terminal,
             watchers: Vec::new(),
+            room: Room::default(),
             next_watcher: 0,
             generation,
             gap: 0,
@@ -143,7 +146,7 @@ impl Mirror {
             self.terminal.end_of_read();
             return;
         }
-        let mut hook = Hook::new(&mut self.watchers, self.examined);
+        let mut hook = Hook::new(&mut self.watchers, &mut self.room, self.examined);
         self.terminal.feed(bytes, now, &mut hook);
         self.terminal.end_of_read();
         self.close_delivery()
@@ -151,14 +154,14 @@ impl Mirror {
 
     /// Resizes the terminal; a delivery of its own.
     pub fn resize(&mut self, size: Size) {
-        let mut hook = Hook::new(&mut self.watchers, self.examined);
+        let mut hook = Hook::new(&mut self.watchers, &mut self.room, self.examined);
         self.terminal.resize(size, &mut hook);
         self.close_delivery()
     }
 
     /// Empties the grid history as `tmux clear-history` does; a delivery of its own.
     pub fn clear_history(&mut self) {
-        let mut hook = Hook::new(&mut self.watchers, self.examined);
+        let mut hook = Hook::new(&mut self.watchers, &mut self.room, self.examined);
         self.terminal.clear_history(&mut hook);
         self.close_delivery()
     }
@@ -192,8 +195,7 @@ impl Mirror {
         let Some((_, watcher)) = self.watchers.get_mut(at) else { return };
         if !screen.is_alternate() {
             let rows = screen.retained()..screen.len();
-            let lines = line::lines_where(screen, rows, |row| mark.precedes(row.newest()));
-            if !lines.is_empty() {
+            if let Some(lines) = line::lines_where(&mut self.room, screen, rows, |row| mark.precedes(row.newest())) {
                 watcher.examine(&lines);
             }
         }
@@ -207,8 +209,7 @@ impl Mirror {
         let screen = self.terminal.screen();
         let fresh = fresh_rows(screen, self.examined);
         if !screen.is_alternate() {
-            let lines = line::lines_where(screen, fresh.clone(), |row| row.is_touched());
-            if !lines.is_empty() {
+            if let Some(lines) = line::lines_where(&mut self.room, screen, fresh, Row::is_touched) {
                 for (_, watcher) in &mut self.watchers {
                     watcher.examine(&lines);
                 }

@@ -58,6 +58,18 @@ enum Tabs {
     Tab,
 }
 
+/// Appends cells that hold ASCII only, some at a time.
+fn push_ascii(cells: &[Glyph], out: &mut String) {
+    let mut bytes = [0u8; 64];
+    for part in cells.chunks(bytes.len()) {
+        for (byte, glyph) in bytes.iter_mut().zip(part) {
+            *byte = glyph.payload() as u8;
+        }
+        let text = bytes.get(..part.len()).and_then(|part| std::str::from_utf8(part).ok());
+        out.push_str(text.unwrap_or_default());
+    }
+}
+
 impl Row {
     /// Appends the text of the row: glyphs in column order up to [`Row::used`], a blank for each
     /// empty cell, nothing for padding, DEC line drawing as Unicode. Not trimmed.
@@ -81,7 +93,7 @@ impl Row {
         let cells = self.glyphs().get(stored).unwrap_or(&[]);
         out.reserve(columns.len());
         if self.is_ascii() {
-            out.extend(cells.iter().map(|g| char::from(g.payload() as u8)));
+            push_ascii(cells, out);
         } else {
             for glyph in cells {
                 self.push_glyph(*glyph, tabs, out);

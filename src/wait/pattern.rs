@@ -20,6 +20,8 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct Pattern {
     quick: Regex,
+    /// Looks through many lines at once; none if the pattern can tell the start of a text from that of a line.
+    many: Option<Regex>,
     /// All matches, forwards and backwards; none for literal text, where one place has one match.
     all: Option<Box<AllMatches>>,
 }
@@ -49,19 +51,28 @@ impl Pattern {
             return Err(bad("holds a newline or NUL, which no line contains; give one pattern for each line".into()));
         }
         let source = if regex { pattern.to_owned() } else { regex::escape(pattern) };
-        let quick = RegexBuilder::new(&source)
-            .case_insensitive(!match_case)
-            .size_limit(PATTERN_COMPILED_BYTES)
-            .build()
-            .map_err(|error| bad(describe(&error)))?;
+        let build = |many: bool| {
+            RegexBuilder::new(&source)
+                .case_insensitive(!match_case)
+                .multi_line(many)
+                .size_limit(PATTERN_COMPILED_BYTES)
+                .build()
+        };
+        let quick = build(false).map_err(|error| bad(describe(&error)))?;
+        let many = if regex && knows_ends(&source) { None } else { build(true).ok() };
         let all = if regex { AllMatches::compile(&source, match_case).map(Box::new) } else { None };
-        Ok(Self { quick, all })
+        Ok(Self { quick, many, all })
     }
 
     /// Size of the compiled form, in bytes, as far as it is known.
     pub fn compiled_bytes(&self) -> usize {
         let all = self.all.as_ref().map_or(0, |all| all.forward.get_nfa().memory_usage());
         all.max(self.quick.as_str().len())
+    }
+
+    /// Tells whether the pattern may hit one of many lines, each behind a newline: `false` is certain.
+    pub fn may_hit(&self, lines: &str) -> bool {
+        self.many.as_ref().is_none_or(|many| many.is_match(lines))
     }
 
     /// Tells whether the pattern matches anywhere in a text.
@@ -201,6 +212,12 @@ fn covers(found: Range<usize>, news: &[Range<usize>]) -> bool {
 /// The byte offset of the character after the one at `at`.
 fn next_char(text: &str, at: usize) -> usize {
     (at + 1..=text.len()).find(|next| text.is_char_boundary(*next)).unwrap_or(text.len() + 1)
+}
+
+/// Tells whether a regular expression may tell the ends of a text from those of a line: `\A`, `\z`, or flags turned off.
+fn knows_ends(source: &str) -> bool {
+    let flags = |rest: &str| rest.split([':', ')', '<']).next().is_some_and(|flags| flags.contains('-'));
+    source.contains("\\A") || source.contains("\\z") || source.split("(?").skip(1).any(flags)
 }
 
 /// A pattern as an error message shows it: short, and with nothing unprintable.

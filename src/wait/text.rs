@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::limits::{PATTERNS, PATTERNS_COMPILED_BYTES, RESULT_BYTES, RESULT_LINES};
-use crate::mirror::{LineText, Mark, Watcher};
+use crate::mirror::{LineText, Lines, Mark, Watcher};
 use crate::term::Screen;
 use crate::{Error, Result};
 
@@ -47,6 +47,12 @@ impl TextWatch {
         Ok(watch)
     }
 
+    /// Tells whether an entry may hit one of these lines (texts behind newlines): `false` is certain.
+    fn may_hit(&self, lines: &str) -> bool {
+        let Some(patterns) = &self.patterns else { return true };
+        self.stop.iter().chain(patterns).any(|pattern| pattern.may_hit(lines))
+    }
+
     /// Tells whether a `patterns` entry matches text of the line that is old since the mark.
     pub fn shows_old(&self, line: &LineText, mark: Mark) -> bool {
         self.patterns.iter().flatten().any(|pattern| pattern.is_match(&line.text) && !pattern.hits(line, mark))
@@ -81,11 +87,14 @@ impl TextWatcher {
 }
 
 impl Watcher for TextWatcher {
-    fn examine(&mut self, lines: &[LineText]) {
+    fn examine(&mut self, lines: &Lines<'_>) {
         if self.verdict.as_ref().is_some_and(|verdict| verdict.stopped) {
             return;
         }
-        let new: Vec<&LineText> = lines.iter().filter(|line| line.is_new(self.mark)).collect();
+        if !self.watch.may_hit(lines.text()) {
+            return;
+        }
+        let new: Vec<LineText> = lines.iter().filter(|line| line.is_new(self.mark)).collect();
         if new.is_empty() {
             return;
         }
@@ -116,15 +125,15 @@ impl Watcher for TextWatcher {
 }
 
 /// The lowest entry that hits one of the lines, and all lines that it hits.
-fn first_hit<'a>(patterns: &[Pattern], lines: &[&'a LineText], mark: Mark) -> Option<(usize, Vec<&'a LineText>)> {
+fn first_hit(patterns: &[Pattern], lines: &[LineText], mark: Mark) -> Option<(usize, Vec<LineText>)> {
     patterns.iter().enumerate().find_map(|(index, pattern)| {
-        let hit: Vec<&LineText> = lines.iter().copied().filter(|line| pattern.hits(line, mark)).collect();
+        let hit: Vec<LineText> = lines.iter().filter(|line| pattern.hits(line, mark)).cloned().collect();
         (!hit.is_empty()).then_some((index, hit))
     })
 }
 
 /// The texts of lines as a result shows them.
-fn limited(lines: &[&LineText]) -> Vec<String> {
+fn limited(lines: &[LineText]) -> Vec<String> {
     keep_tail(lines.iter().map(|line| line.trimmed().to_owned()).collect(), RESULT_LINES, RESULT_BYTES).0
 }
 
