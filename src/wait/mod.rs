@@ -1,5 +1,6 @@
 //! Waits: what is waited for, and how a line is judged.
 
+mod literal;
 mod outcome;
 mod pattern;
 mod text;

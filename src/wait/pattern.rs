@@ -12,6 +12,7 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
 
+use super::literal::Literal;
 use crate::limits::{PATTERN_BYTES, PATTERN_COMPILED_BYTES};
 use crate::mirror::{LineText, Mark};
 use crate::{Error, Result};
@@ -19,6 +20,9 @@ use crate::{Error, Result};
 /// A compiled pattern.
 #[derive(Debug)]
 pub struct Pattern {
+    /// The pattern as bytes, if it is literal ASCII text.
+    literal: Option<Literal>,
+    match_case: bool,
     quick: Regex,
     /// Looks through many lines at once; none if the pattern can tell the start of a text from that of a line.
     many: Option<Regex>,
@@ -61,7 +65,8 @@ impl Pattern {
         let quick = build(false).map_err(|error| bad(describe(&error)))?;
         let many = if regex && knows_ends(&source) { None } else { build(true).ok() };
         let all = if regex { AllMatches::compile(&source, match_case).map(Box::new) } else { None };
-        Ok(Self { quick, many, all })
+        let literal = if regex { None } else { Literal::new(pattern, match_case) };
+        Ok(Self { literal, match_case, quick, many, all })
     }
 
     /// Size of the compiled form, in bytes, as far as it is known.
@@ -72,7 +77,15 @@ impl Pattern {
 
     /// Tells whether the pattern may hit one of many lines, each behind a newline: `false` is certain.
     pub fn may_hit(&self, lines: &str) -> bool {
-        self.many.as_ref().is_none_or(|many| many.is_match(lines))
+        match self.literal_for(lines) {
+            Some(literal) => literal.is_in(lines),
+            None => self.many.as_ref().is_none_or(|many| many.is_match(lines)),
+        }
+    }
+
+    /// The literal, if it can be looked for in this text byte by byte.
+    fn literal_for(&self, text: &str) -> Option<&Literal> {
+        self.literal.as_ref().filter(|_| self.match_case || text.is_ascii())
     }
 
     /// Tells whether the pattern matches anywhere in a text.
@@ -95,6 +108,9 @@ impl Pattern {
     }
 
     fn hits_text(&self, text: &str, news: &[Range<usize>]) -> bool {
+        if let Some(literal) = self.literal_for(text) {
+            return literal.places(text).any(|place| covers(place, news));
+        }
         let Some(first) = self.quick.find(text) else { return false };
         if first.is_empty() || covers(first.range(), news) {
             return true;

@@ -18,11 +18,12 @@ const ORDER: [&[&str]; 11] = [
 ];
 
 /// Where each external crate may be named.
-const HOMES: [(&str, &[&str]); 11] = [
+const HOMES: [(&str, &[&str]); 12] = [
     ("portable_pty::", &["source/pty.rs"]),
     ("rustix::", &["source/pty.rs"]),
     ("regex::", &["wait/pattern.rs"]),
     ("regex_automata::", &["wait/pattern.rs"]),
+    ("memchr::", &["wait/literal.rs"]),
     ("base64::", &["panes/cursor.rs"]),
     ("clap::", &["main.rs", "cli.rs"]),
     ("tracing_subscriber::", &["main.rs"]),
