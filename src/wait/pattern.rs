@@ -184,10 +184,8 @@ impl AllMatches {
         while from < last {
             let input = Input::new(text).range(from..).anchored(Anchored::Yes);
             let longest = self.forward.try_search_fwd(cache, &input).ok()?;
-            if let Some(end) = longest.map(|found| found.offset()) {
-                if covers(from..end, news) {
-                    return Some(true);
-                }
+            if longest.is_some_and(|found| covers(from..found.offset(), news)) {
+                return Some(true);
             }
             from = next_char(text, from);
         }

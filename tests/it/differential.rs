@@ -245,7 +245,7 @@ impl Reference {
         while part > 0 && Instant::now() < until {
             let mut smaller = false;
             for candidate in candidates(&best, part) {
-                if Instant::now() < until && self.compare(size, &[candidate.clone()]).is_some() {
+                if Instant::now() < until && self.compare(size, std::slice::from_ref(&candidate)).is_some() {
                     best = candidate;
                     smaller = true;
                     break;

@@ -15,6 +15,8 @@ mod client;
 mod conformance;
 /// The published contracts.
 mod contracts;
+/// Servers that die or stop, clients that leave, hostile output.
+mod days;
 /// The emulator against a real tmux.
 mod differential;
 /// The law of new output against a naive model.
