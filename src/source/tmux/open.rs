@@ -17,11 +17,10 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
+use super::alive::Alive;
 use super::capture::{self, Captured};
 use super::client::Client;
-use super::line::Line;
 use super::list::PaneInfo;
-use super::protocol::Reply;
 use super::routes::Tap;
 use super::seed;
 use super::server::{Server, State, TICKET, may_attach, no_pane};
@@ -43,6 +42,8 @@ pub(super) struct Mirrored {
     pub(super) pane: Arc<Pane>,
     /// The client that feeds it.
     pub(super) client: Arc<Client>,
+    /// Its process as it was when the mirror was opened, if it can be seen from here.
+    pub(super) alive: Option<Alive>,
     /// Deliveries at the newest check against tmux's screen; `None` asks for one.
     pub(super) checked: Option<u64>,
     pub(super) checked_at: Instant,
@@ -71,26 +72,6 @@ pub(super) struct Opening {
 /// A capture that was asked for and has not come yet.
 pub struct Glimpse {
     pane: u32,
-    client: Arc<Client>,
-    answer: Answer,
-}
-
-/// The question whether a pane still runs the process that was watched, ready to be asked.
-pub struct Question {
-    client: Arc<Client>,
-    line: Line,
-}
-
-impl Question {
-    /// Asks it now. Waits for nothing; `None` if the client is gone.
-    pub fn ask(self) -> Option<Asked> {
-        let answer = self.client.post(&self.line).ok()?;
-        Some(Asked { client: self.client, answer })
-    }
-}
-
-/// A question that was asked and is not answered yet.
-pub struct Asked {
     client: Arc<Client>,
     answer: Answer,
 }
@@ -229,7 +210,9 @@ impl Server {
         }
         if !facts.dead {
             let now = Instant::now();
+            let alive = Alive::of(pane.process());
             let mirrored = Mirrored {
+                alive,
                 pane,
                 client,
                 checked: None,
@@ -377,66 +360,6 @@ impl Server {
         }
     }
 
-    /// Confirms that a pane still runs the process that was watched, with everything applied that tmux had sent when
-    /// it was asked.
-    ///
-    /// # Errors
-    /// How the pane ended, or that the server is gone.
-    pub async fn confirm(&self, pane: &Pane) -> Result<()> {
-        pane.check_alive()?;
-        match self.question(pane).and_then(Question::ask) {
-            Some(asked) => self.confirmed(pane, asked).await,
-            None => {
-                let replies = self.run(&question_line(pane)).await;
-                self.judge(pane, replies)
-            }
-        }
-    }
-
-    /// The question of [`Server::confirm`], to be asked later, over the client that feeds the pane, so that its output
-    /// comes first; `None` if the pane is not fed.
-    pub fn question(&self, pane: &Pane) -> Option<Question> {
-        let PaneId::Tmux { pane: number, server } = *pane.id() else { return None };
-        let client = self.state.lock().live(number).map(|mirrored| Arc::clone(&mirrored.client))?;
-        (server == self.id() && client.is_open()).then(|| Question { client, line: question_line(pane) })
-    }
-
-    /// Waits for the answer to a question that was asked.
-    ///
-    /// # Errors
-    /// Those of [`Server::confirm`].
-    pub async fn confirmed(&self, pane: &Pane, asked: Asked) -> Result<()> {
-        let replies = asked.client.answer(asked.answer).await;
-        self.judge(pane, replies)
-    }
-
-    fn judge(&self, pane: &Pane, replies: Result<Vec<Reply>>) -> Result<()> {
-        let PaneId::Tmux { pane: number, server } = *pane.id() else {
-            return Ok(());
-        };
-        if server != self.id() {
-            return Err(Ended::ServerGone.error(pane.id()));
-        }
-        let id = format!("%{number}");
-        let text = replies?.first().map(Reply::text).unwrap_or_default();
-        let mut fields = text.split(' ');
-        let (seen, process, dead) = (fields.next(), fields.next(), fields.next());
-        let why = if seen != Some(&id) {
-            Ended::Killed
-        } else if process != Some(&pane.process().to_string()) {
-            Ended::Respawned
-        } else if dead == Some("1") {
-            self.look();
-            Ended::Exited(None)
-        } else {
-            return Ok(());
-        };
-        if !matches!(why, Ended::Exited(_)) {
-            self.over(number, why.clone());
-        }
-        Err(why.error(pane.id()))
-    }
-
     /// Puts the mirror that was longest unused to sleep if there are too many.
     fn make_room(&self) -> Result<()> {
         let idlest = {
@@ -511,9 +434,4 @@ fn prune(tickets: &mut HashMap<u32, Vec<Instant>>) {
         taken.retain(|taken| taken.elapsed() < TICKET);
         !taken.is_empty()
     });
-}
-
-fn question_line(pane: &Pane) -> Line {
-    let id = pane.id().to_string();
-    Line::new(&["display-message", "-p", "-t", &id, "#{pane_id} #{pane_pid} #{pane_dead}"])
 }
