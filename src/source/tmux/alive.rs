@@ -8,6 +8,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Alive {
     process: u32,
+    /// The process that started it: the tmux server, or the number means another process here than there.
+    parent: u32,
     /// When it started, in clock ticks since boot: tells it from a later process of the same number.
     start: u64,
     /// Device number of the terminal.
@@ -15,15 +17,15 @@ pub(super) struct Alive {
 }
 
 impl Alive {
-    /// The process, if it can be seen, runs, and has a terminal.
-    pub(super) fn of(process: u32) -> Option<Self> {
+    /// The process, if it can be seen, is a child of the server, runs, and has a terminal.
+    pub(super) fn of(process: u32, server: u32) -> Option<Self> {
         let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-        Self::read(process, &String::from_utf8_lossy(&stat))
+        Self::read(process, &String::from_utf8_lossy(&stat)).filter(|alive| alive.parent == server)
     }
 
     /// Tells whether it is still the same process with the same terminal.
     pub(super) fn still(self) -> bool {
-        Self::of(self.process) == Some(self)
+        Self::of(self.process, self.parent) == Some(self)
     }
 
     /// Reads `/proc/PID/stat` (proc_pid_stat(5)): the fields behind the name, which may hold anything.
@@ -31,9 +33,10 @@ impl Alive {
         let (_, fields) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = fields.split(' ').collect();
         let ended = matches!(*fields.first()?, "Z" | "X" | "x");
+        let parent = fields.get(1)?.parse().ok()?;
         let terminal = fields.get(4)?.parse::<i32>().ok()?.cast_unsigned();
         let start = fields.get(19)?.parse().ok()?;
-        (!ended && terminal != 0).then_some(Self { process, start, terminal })
+        (!ended && terminal != 0).then_some(Self { process, parent, start, terminal })
     }
 }
 
@@ -47,7 +50,7 @@ mod tests {
             format!("7 (a) b (c) {state} 1 7 7 {tty} 7 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 100 200")
         };
         let alive = Alive::read(7, &stat("S", 34817)).unwrap();
-        assert_eq!(alive, Alive { process: 7, start: 4711, terminal: 34817 });
+        assert_eq!(alive, Alive { process: 7, parent: 1, start: 4711, terminal: 34817 });
         assert_eq!(Alive::read(7, &stat("Z", 34817)), None);
         assert_eq!(Alive::read(7, &stat("S", 0)), None);
         assert_eq!(Alive::read(7, "nonsense"), None);

@@ -210,7 +210,7 @@ impl Server {
         }
         if !facts.dead {
             let now = Instant::now();
-            let alive = Alive::of(pane.process());
+            let alive = Alive::of(pane.process(), self.id().pid);
             let mirrored = Mirrored {
                 alive,
                 pane,
