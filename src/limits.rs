@@ -62,6 +62,9 @@ pub const PTY_INPUT_BYTES: usize = 1024 * 1024;
 /// How long an embedded program has to end after SIGHUP before it is killed.
 pub const PTY_GRACE: std::time::Duration = std::time::Duration::from_millis(500);
 
+/// How long the end of a killed program is waited for, so that none is left behind unreaped.
+pub const PTY_REAP: std::time::Duration = std::time::Duration::from_millis(250);
+
 /// Embedded panes that run at the same time.
 pub const EMBEDDED_PANES: usize = 64;
 

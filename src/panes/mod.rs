@@ -63,6 +63,8 @@ pub struct OwnPane {
 pub struct Panes {
     settings: Settings,
     ptys: Mutex<BTreeMap<u32, Arc<Pty>>>,
+    /// Held while an embedded program is started, so that no more are than may be.
+    spawning: Mutex<()>,
     next_pty: AtomicU32,
     servers: Mutex<HashMap<Socket, Arc<Server>>>,
     /// One connection attempt at a time.
@@ -85,6 +87,7 @@ impl Panes {
         Arc::new(Self {
             settings,
             ptys: Mutex::new(BTreeMap::new()),
+            spawning: Mutex::new(()),
             next_pty: AtomicU32::new(1),
             servers: Mutex::new(HashMap::new()),
             connecting: tokio::sync::Mutex::new(()),
@@ -171,6 +174,7 @@ impl Panes {
     /// Starts an embedded pane.
     fn spawn(&self, spawn: pty::Spawn) -> Result<Arc<Pty>> {
         self.bury();
+        let _one = self.spawning.lock();
         let running = self.ptys.lock().values().filter(|pty| pty.ended_at().is_none()).count();
         if running >= EMBEDDED_PANES {
             return Err(Error::Limit(format!(

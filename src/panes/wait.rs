@@ -26,6 +26,7 @@ impl Panes {
         watch: TextWatch,
         timeout: Duration,
     ) -> Result<TextResult> {
+        let _place = self.wait_place()?;
         let started = moment.at();
         let deadline = started + timeout.min(self.wait_max());
         let (found, entry) = until(deadline + CONFIRM, "opening the pane", self.enter(target, Some(moment))).await?;
@@ -41,7 +42,6 @@ impl Panes {
         timeout: Duration,
         started: Instant,
     ) -> Result<TextResult> {
-        let _place = self.wait_place()?;
         let timeout = timeout.min(self.wait_max());
         let deadline = started + timeout;
         let pane = &found.pane;

@@ -15,7 +15,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::geometry::Size;
-use crate::limits::{PTY_GRACE, PTY_INPUT_BYTES, PTY_READ_BYTES};
+use crate::limits::{PTY_GRACE, PTY_INPUT_BYTES, PTY_READ_BYTES, PTY_REAP};
 use crate::mirror::Mirror;
 use crate::pane::{Ended, Pane, PaneId};
 use crate::term::{Options, Terminal};
@@ -189,10 +189,14 @@ pub async fn end_all(ptys: &[Arc<Pty>]) {
     }
     let deadline = Instant::now() + PTY_GRACE;
     let mut pause = Duration::from_millis(1);
+    let mut killed = false;
     while ptys.iter().any(|pty| pty.ended_at().is_none()) {
-        if Instant::now() >= deadline {
+        if Instant::now() >= deadline && !killed {
             ptys.iter().for_each(|pty| pty.kill());
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            killed = true;
+        }
+        // A program that the kernel does not let go of is not waited for.
+        if Instant::now() >= deadline + PTY_REAP {
             return;
         }
         tokio::time::sleep(pause).await;

@@ -7,6 +7,12 @@ use std::time::Duration;
 use super::line::Line;
 use crate::error::{Error, Result};
 
+/// The oldest tmux whose control mode can do what is needed.
+pub(super) const OLDEST: (u32, u32) = (3, 2);
+
+/// Longest wait for a program to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(1);
+
 /// Which socket a tmux server listens on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Socket {
@@ -110,6 +116,26 @@ impl Settings {
         } else {
             Error::NoTmux(format!("{program} cannot be started: {error}"))
         }
+    }
+
+    /// The error for a program that does not do what tmux does: too old, or no tmux at all.
+    pub(super) async fn unusable(&self, said: &str) -> Error {
+        let program = self.program.display();
+        let mut command = tokio::process::Command::new(&self.program);
+        command.arg("-V").env_remove("TMUX").stdin(Stdio::null()).kill_on_drop(true);
+        let told = tokio::time::timeout(VERSION_LIMIT, command.output()).await.ok().and_then(std::io::Result::ok);
+        let told = told.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+        let version = told.strip_prefix("tmux ");
+        if version.and_then(version_number).is_some_and(|number| number < OLDEST) {
+            return Error::NoTmux(format!(
+                "{program} is {told}; 3.2 or newer is needed: install it or name it with PANEMIRROR_TMUX_BIN, or use \
+                 embedded panes"
+            ));
+        }
+        let said: String = said.chars().take(200).collect();
+        Error::NoTmux(format!(
+            "{program} does not answer as tmux does ({said:?}); name another with PANEMIRROR_TMUX_BIN, or use embedded panes"
+        ))
     }
 
     /// The error for a server that does not answer.

@@ -166,22 +166,24 @@ impl Server {
     }
 
     async fn run_opening(self: Arc<Self>, number: u32) {
-        if let Err(error) = self.mirror(number).await {
+        let mut first = Vec::new();
+        if let Err(error) = self.mirror(number, &mut first).await {
             let opening = self.state.lock().openings.remove(&number);
-            for joiner in opening.into_iter().flat_map(|opening| opening.joiners) {
+            let late = opening.into_iter().flat_map(|opening| opening.joiners).map(|joiner| joiner.answer);
+            for joiner in first.into_iter().chain(late) {
                 // A caller that has gone wants no answer.
-                let _ = joiner.answer.send(Err(error.clone()));
+                let _ = joiner.send(Err(error.clone()));
             }
         }
     }
 
-    /// Opens a mirror and answers all who joined.
-    async fn mirror(&self, number: u32) -> Result<()> {
+    /// Opens a mirror and answers all who joined; those left in `first` have joined before it failed.
+    async fn mirror(&self, number: u32, first: &mut Vec<oneshot::Sender<Opened>>) -> Result<()> {
         self.make_room()?;
         let row = self.locate(number).await?;
         let client = self.client_for(&row).await?;
         client.hold(number).await?;
-        let (answer, snapshots, joiners) = self.fix(&client, number).await?;
+        let (answer, snapshots) = self.fix(&client, number, first).await?;
         let captured = self.captured(&client, number, answer).await?;
         let facts = captured.facts.clone();
         let (pane, marks) = self.seeded(number, captured, &snapshots);
@@ -201,7 +203,7 @@ impl Server {
             pane.end(Ended::ServerGone);
             return Err(error.clone());
         }
-        for (joiner, mark) in joiners.into_iter().zip(marks) {
+        for (joiner, mark) in first.drain(..).zip(marks) {
             let _ = joiner.send(Ok((Arc::clone(&pane), mark)));
         }
         let rest = state.openings.remove(&number);
@@ -230,7 +232,12 @@ impl Server {
     }
 
     /// Waits for the snapshots that are under way, then asks for the capture that all of them are compared with.
-    async fn fix(&self, client: &Client, number: u32) -> Result<(Answer, Vec<Snapshot>, Vec<oneshot::Sender<Opened>>)> {
+    async fn fix(
+        &self,
+        client: &Client,
+        number: u32,
+        first: &mut Vec<oneshot::Sender<Opened>>,
+    ) -> Result<(Answer, Vec<Snapshot>)> {
         let deadline = Instant::now() + TICKET;
         loop {
             let joined = self.joined.notified();
@@ -241,13 +248,13 @@ impl Server {
                 if Instant::now() >= deadline || !state.has_tickets(number) {
                     let opening = state.openings.entry(number).or_default();
                     opening.fixed = true;
-                    let (mut snapshots, mut joiners) = (Vec::new(), Vec::new());
+                    let mut snapshots = Vec::new();
                     for joiner in opening.joiners.drain(..) {
                         snapshots.extend(joiner.snapshot);
-                        joiners.push(joiner.answer);
+                        first.push(joiner.answer);
                     }
                     let answer = client.post(&capture::exact_line(number, self.abilities))?;
-                    return Ok((answer, snapshots, joiners));
+                    return Ok((answer, snapshots));
                 }
             }
             let _ = tokio::time::timeout_at(deadline.into(), joined).await;

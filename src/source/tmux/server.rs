@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::capture::{self, Abilities};
 use super::client::{Client, Notice, REPLY_LIMIT};
-use super::launch::{Settings, version_number};
+use super::launch::{self, Settings, version_number};
 use super::line::Line;
 use super::list::{self, PaneInfo};
 use super::open::{Mirrored, Opening};
@@ -17,9 +17,6 @@ use super::protocol::Reply;
 use super::watch;
 use crate::error::{Error, Result};
 use crate::pane::{Ended, Pane, ServerId};
-
-/// The oldest tmux whose control mode can do what is needed.
-const OLDEST: (u32, u32) = (3, 2);
 
 /// Bytes of one `send-keys`.
 const KEYS: usize = 512;
@@ -73,13 +70,18 @@ impl Server {
     /// [`Error::NoTmux`] if tmux is missing or older than 3.2, [`Error::NoServer`] if no server runs or it may not be
     /// used, [`Error::ServerLost`] if it does not answer.
     pub async fn connect(settings: &Settings) -> Result<Arc<Self>> {
-        let text = settings.run(&Line::new(&IDENTITY), false, REPLY_LIMIT).await?;
-        let (id, version) = identity(&text).ok_or_else(|| {
-            Error::Internal(format!("tmux says of itself {:?}, which is not understood", text.trim()))
-        })?;
+        let (id, version) = match settings.run(&Line::new(&IDENTITY), false, REPLY_LIMIT).await {
+            Ok(text) => match identity(&text) {
+                Some(identity) => identity,
+                None => return Err(settings.unusable(text.trim()).await),
+            },
+            // Before 3.2 it does not know the flags that it was started with.
+            Err(Error::BadArgument(said)) => return Err(settings.unusable(&said).await),
+            Err(error) => return Err(error),
+        };
         // Versions without a number are builds of OpenBSD or of git: newer than any that is too old.
         let number = version_number(&version).unwrap_or((3, 3));
-        if number < OLDEST {
+        if number < launch::OLDEST {
             return Err(Error::NoTmux(format!(
                 "the tmux server on {} is version {version}; 3.2 or newer is needed: install it and restart the server",
                 settings.socket

@@ -101,9 +101,21 @@ fn argv(command: &[String]) -> Vec<String> {
     }
 }
 
-/// `-c` is expanded as a format.
+/// `-c` is expanded as a format: `##` is a `#`, but tmux leaves any number of them as they are before a `[`.
 fn literal(text: &str) -> String {
-    text.replace('#', "##")
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('#') {
+        let (before, hashes) = rest.split_at(at);
+        let after = hashes.trim_start_matches('#');
+        let count = hashes.len() - after.len();
+        let times = if after.starts_with('[') { count } else { 2 * count };
+        out.push_str(before);
+        out.extend(std::iter::repeat_n('#', times));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// `-s` is expanded as a format, and tmux replaces `:` and `.` by itself.
@@ -165,6 +177,9 @@ mod tests {
             line,
             "new-session -x 20 -y 10 -s 'a b' -d -P -F '#{pane_id}' -c '/tmp/##{pid}' -e 'K=v w' -- printf '%s;' 'a'\\''b'\n"
         );
+        for (text, format) in [("a#b", "a##b"), ("##", "####"), ("#[x]#{y}##[", "#[x]##{y}##["), ("é#", "é##")] {
+            assert_eq!(literal(text), format);
+        }
         let one = argv(&["top".to_owned()]);
         assert_eq!(one.last().map(String::as_str), Some("top"));
         assert_eq!(one.len(), 5);

@@ -236,9 +236,11 @@ impl Server {
     /// Checks quiet panes, puts unused ones to sleep, ends clients that nobody uses.
     async fn tick(&self) {
         let now = Instant::now();
-        let (mut due, mut idle) = (Vec::new(), Vec::new());
+        let (mut due, mut idle, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for (number, mirrored) in &self.state.lock().panes {
             let Some((deliveries, newest)) = mirrored.client.activity(*number) else {
+                // A check or a rejoin had no answer in time: nobody would hand its output on again.
+                held.push(*number);
                 continue;
             };
             let size = mirrored.size();
@@ -256,6 +258,9 @@ impl Server {
         }
         for number in idle {
             self.put_to_sleep(number);
+        }
+        for number in held {
+            self.settle(number, self.rejoin(number).await).await;
         }
         for due in due {
             if self.check(&due).await.is_ok()
