@@ -4,11 +4,14 @@
 
 use std::hint::black_box;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use panemirror::geometry::Size;
-use panemirror::term::{Observer, Options, Screen, Terminal};
+use panemirror::mirror::{LineText, Mark, Mirror};
+use panemirror::term::{Observer, Options, Screen, Stamp, Terminal};
+use panemirror::wait::{Pattern, TextWatch, TextWatcher};
 
 const BYTES: usize = 1 << 20;
 
@@ -107,6 +110,56 @@ fn feed(c: &mut Criterion) {
     }
 }
 
+/// Deliveries of 64 KiB to a mirror with waits that never match.
+fn armed(c: &mut Criterion) {
+    for (name, input) in [("plain", plain()), ("coloured", coloured()), ("tui", tui()), ("cjk", cjk())] {
+        let mut group = c.benchmark_group(format!("{name}, armed"));
+        group.throughput(Throughput::Bytes(input.len() as u64));
+        for waits in [0, 1, 10, 50] {
+            let terminal = Terminal::new(Size { rows: 24, cols: 80 }, Options::default());
+            let mut mirror = Mirror::new(terminal);
+            let mark = mirror.mark();
+            for wait in 0..waits {
+                let pattern = format!("never printed {wait}");
+                let watch = TextWatch::compile(Some(&[pattern]), &[], false, true).expect("a pattern");
+                mirror.watch(Box::new(TextWatcher::new(Arc::new(watch), mark, |_| ())));
+            }
+            group.bench_function(format!("{waits} waits"), |b| {
+                b.iter(|| {
+                    for delivery in black_box(&input).chunks(64 * 1024) {
+                        mirror.apply(delivery, Duration::ZERO);
+                    }
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+/// One examination of a line of 64 KiB that a pattern matches in its old part only.
+fn hostile(c: &mut Criterion) {
+    let mut group = c.benchmark_group("one examination of 64 KiB");
+    group.sample_size(10);
+    let patterns = ["b", "(a+)+$", "(a+)+b", ".*b", "(a|aa)+b|b", "[a-z]{100}b", r"\bb\b", "b(a{1,200}c)?|a{50}b", "b|b[^c]*bc"];
+    for pattern in patterns {
+        let text = "a".repeat(32 * 1024) + "b" + &"a".repeat(32 * 1024);
+        // The first character of what comes last is new.
+        for (new, old) in [("-", ""), ("é", ""), ("-", " b")] {
+            let ends = [text.len(), text.len() + new.len(), text.len() + new.len() + old.len()];
+            let mut stamps = vec![(ends[0], Stamp(1)), (ends[1], Stamp(9))];
+            if !old.is_empty() {
+                stamps.push((ends[2], Stamp(1)));
+            }
+            let line = LineText { text: format!("{text}{new}{old}"), stamps };
+            let compiled = Pattern::compile(pattern, true, true).expect("a pattern");
+            group.bench_function(format!("{pattern} before {new}{old}"), |b| {
+                b.iter(|| compiled.hits(black_box(&line), Mark::from_number(9)));
+            });
+        }
+    }
+    group.finish();
+}
+
 /// Single steps that must not hold up a pane: a resize and the clearing of a long history.
 fn pauses(c: &mut Criterion) {
     let rows = 50_000;
@@ -147,5 +200,5 @@ fn pauses(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, feed, pauses);
+criterion_group!(benches, feed, armed, hostile, pauses);
 criterion_main!(benches);

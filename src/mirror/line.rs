@@ -47,14 +47,34 @@ impl LineText {
     }
 
     fn push_row(&mut self, row: &Row) {
-        for cell in row.cells() {
+        if row.is_ascii() {
+            // A byte a column.
+            let start = self.text.len();
+            row.push_text(&mut self.text);
+            for (columns, stamp) in row.stamp_runs() {
+                self.close_run_at(start + columns.end, stamp);
+            }
+            if self.stamps.last().map_or(0, |run| run.0) < self.text.len() {
+                self.close_run(Stamp::NONE);
+            }
+            return;
+        }
+        // Coloured cells behind the used ones are no text.
+        for cell in row.cells().take_while(|cell| cell.col < row.used()) {
             cell.text.push_to(&mut self.text);
+            if cell.text.is_blank() {
+                // A tab cell counts as blanks.
+                self.text.extend((1..cell.width).map(|_| ' '));
+            }
             self.close_run(cell.stamp);
         }
     }
 
     fn close_run(&mut self, stamp: Stamp) {
-        let end = self.text.len();
+        self.close_run_at(self.text.len(), stamp);
+    }
+
+    fn close_run_at(&mut self, end: usize, stamp: Stamp) {
         match self.stamps.last_mut() {
             Some((last, same)) if *same == stamp => *last = end,
             _ => self.stamps.push((end, stamp)),
@@ -98,7 +118,8 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The texts of all lines, each behind a newline; a line that ends in blanks comes without them as well.
+    /// The texts of all lines, each behind a newline; a line that ends in blanks comes without them as well, and with
+    /// those that were printed only.
     pub fn text(&self) -> &'a str {
         self.text
     }
@@ -144,18 +165,37 @@ pub(super) fn whole_lines(screen: &Screen, rows: Range<usize>) -> Vec<LineText> 
     lines_where(&mut room, screen, rows, |_| true).map(|lines| lines.iter().collect()).unwrap_or_default()
 }
 
-/// Appends a newline and the text of some rows; if it ends in blanks, the same without them too.
+/// Appends a newline and the text of some rows; if it ends in blanks, the same without them too, and without those
+/// that nobody printed.
 fn push_line(screen: &Screen, rows: Range<usize>, text: &mut String) {
     text.push('\n');
     let start = text.len();
-    for row in rows.filter_map(|index| screen.row(index)) {
+    for row in rows.clone().filter_map(|index| screen.row(index)) {
         row.push_text(text);
     }
     if text.ends_with(' ') {
-        let end = text.get(start..).map_or(start, |line| start + line.trim_end_matches(' ').len());
+        let end = text.len();
+        let trimmed = text.get(start..).map_or(start, |line| start + line.trim_end_matches(' ').len());
         text.push('\n');
-        text.extend_from_within(start..end);
+        text.extend_from_within(start..trimmed);
+        let printed = end.saturating_sub(unprinted(screen, rows));
+        if trimmed < printed && printed < end {
+            text.push('\n');
+            text.extend_from_within(start..printed);
+        }
     }
+}
+
+/// The number of cells without a glyph at the end of some rows; they are blanks.
+fn unprinted(screen: &Screen, rows: Range<usize>) -> usize {
+    let mut cells = 0;
+    for row in rows.rev().filter_map(|index| screen.row(index)) {
+        cells += usize::from(row.used()).saturating_sub(row.glyph_end());
+        if row.has_glyphs() {
+            break;
+        }
+    }
+    cells
 }
 
 /// Some rows as a line with its stamps.

@@ -14,6 +14,8 @@ mod line;
 mod screen_text;
 mod seed;
 mod since;
+#[cfg(test)]
+mod tests;
 
 use line::Room;
 pub use line::{LineText, Lines};

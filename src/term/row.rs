@@ -143,6 +143,11 @@ impl Row {
         self.stamps.iter().map(|(_, stamp)| stamp).max().unwrap_or(Stamp::NONE)
     }
 
+    /// The stamps of the used cells as runs of columns; cells past the last run hold no glyph.
+    pub(crate) fn stamp_runs(&self) -> impl Iterator<Item = (Range<usize>, Stamp)> + '_ {
+        self.stamps.within(0..self.used_cells())
+    }
+
     /// True if every cell is plain ASCII of one column.
     pub fn is_ascii(&self) -> bool {
         self.ascii
@@ -188,7 +193,7 @@ impl Row {
 
     /// End of the last cell that holds a glyph.
     #[inline]
-    pub(super) fn glyph_end(&self) -> usize {
+    pub(crate) fn glyph_end(&self) -> usize {
         self.stamps.end()
     }
 

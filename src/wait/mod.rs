@@ -1,6 +1,7 @@
 //! Waits: what is waited for, and how a line is judged.
 
 mod literal;
+mod matches;
 mod outcome;
 mod pattern;
 mod text;

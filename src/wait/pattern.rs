@@ -2,17 +2,14 @@
 //!
 //! A pattern hits if *some* match of it covers at least one new cell. The usual searches name one match for each place
 //! (the leftmost, and of several the preferred one), which is not enough: `ready|ready to go` must hit `ready to go`
-//! when only `to go` is new. So after a quick look with the usual engine all match ends are enumerated.
+//! when only `to go` is new. So after a quick look with the usual engine all matches are asked about.
 
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
-use regex_automata::hybrid::dfa::{Cache, DFA, OverlappingState};
-use regex_automata::nfa::thompson;
-use regex_automata::util::syntax;
-use regex_automata::{Anchored, Input, MatchKind};
 
 use super::literal::Literal;
+use super::matches::{AllMatches, covers};
 use crate::limits::{PATTERN_BYTES, PATTERN_COMPILED_BYTES};
 use crate::mirror::{LineText, Mark};
 use crate::{Error, Result};
@@ -26,14 +23,8 @@ pub struct Pattern {
     quick: Regex,
     /// Looks through many lines at once; none if the pattern can tell the start of a text from that of a line.
     many: Option<Regex>,
-    /// All matches, forwards and backwards; none for literal text, where one place has one match.
+    /// All matches; none for literal text, where one place has one match.
     all: Option<Box<AllMatches>>,
-}
-
-#[derive(Debug)]
-struct AllMatches {
-    forward: DFA,
-    backward: DFA,
 }
 
 impl Pattern {
@@ -64,14 +55,19 @@ impl Pattern {
         };
         let quick = build(false).map_err(|error| bad(describe(&error)))?;
         let many = if regex && knows_ends(&source) { None } else { build(true).ok() };
-        let all = if regex { AllMatches::compile(&source, match_case).map(Box::new) } else { None };
+        let all = if regex {
+            let all = AllMatches::compile(&source, match_case, 2 * PATTERN_COMPILED_BYTES);
+            Some(Box::new(all.ok_or_else(|| bad(describe(&regex::Error::CompiledTooBig(PATTERN_COMPILED_BYTES))))?))
+        } else {
+            None
+        };
         let literal = if regex { None } else { Literal::new(pattern, match_case) };
         Ok(Self { literal, match_case, quick, many, all })
     }
 
     /// Size of the compiled form, in bytes, as far as it is known.
     pub fn compiled_bytes(&self) -> usize {
-        let all = self.all.as_ref().map_or(0, |all| all.forward.get_nfa().memory_usage());
+        let all = self.all.as_ref().map_or(0, |all| all.bytes());
         all.max(self.quick.as_str().len())
     }
 
@@ -117,7 +113,7 @@ impl Pattern {
         }
         match &self.all {
             None => self.any_start_hits(text, news),
-            Some(all) => all.hits(text, news).unwrap_or_else(|| self.any_start_hits(text, news)),
+            Some(all) => all.hits(text, news),
         }
     }
 
@@ -136,91 +132,6 @@ impl Pattern {
         }
         false
     }
-}
-
-impl AllMatches {
-    fn compile(source: &str, match_case: bool) -> Option<Self> {
-        let build = |reverse: bool| {
-            DFA::builder()
-                .configure(DFA::config().match_kind(MatchKind::All).unicode_word_boundary(true))
-                .syntax(syntax::Config::new().case_insensitive(!match_case))
-                .thompson(thompson::Config::new().reverse(reverse).nfa_size_limit(Some(PATTERN_COMPILED_BYTES * 2)))
-                .build(source)
-                .ok()
-        };
-        Some(Self { forward: build(false)?, backward: build(true)? })
-    }
-
-    /// Decides by all matches; `None` where the engine gives up (a Unicode word boundary beside non-ASCII text).
-    fn hits(&self, text: &str, news: &[Range<usize>]) -> Option<bool> {
-        let mut cache = self.forward.create_cache();
-        let first = news.first()?.start;
-        // A match that ends in or right behind a new cell covers it.
-        let mut spanning = false;
-        let ends = ends(&self.forward, &mut cache, text, |end| {
-            spanning |= end > first;
-            news.iter().any(|new| new.start < end && end <= new.end)
-        })?;
-        if ends {
-            return Some(true);
-        }
-        if !spanning {
-            return Some(false);
-        }
-        // Likewise one that starts in a new cell; left are those that start before and end behind one.
-        let mut back = self.backward.create_cache();
-        if starts(&self.backward, &mut back, text, |start| {
-            news.iter().any(|new| new.start <= start && start < new.end)
-        })? {
-            return Some(true);
-        }
-        self.spans(&mut cache, text, news)
-    }
-
-    /// Tells whether a match starts before a run of new cells and ends behind it.
-    fn spans(&self, cache: &mut Cache, text: &str, news: &[Range<usize>]) -> Option<bool> {
-        let last = news.last()?.start;
-        let mut from = 0;
-        while from < last {
-            let input = Input::new(text).range(from..).anchored(Anchored::Yes);
-            let longest = self.forward.try_search_fwd(cache, &input).ok()?;
-            if longest.is_some_and(|found| covers(from..found.offset(), news)) {
-                return Some(true);
-            }
-            from = next_char(text, from);
-        }
-        Some(false)
-    }
-}
-
-/// Enumerates the ends of all non-empty-looking matches until `stop` holds for one.
-fn ends(dfa: &DFA, cache: &mut Cache, text: &str, mut stop: impl FnMut(usize) -> bool) -> Option<bool> {
-    let input = Input::new(text);
-    let mut state = OverlappingState::start();
-    loop {
-        dfa.try_search_overlapping_fwd(cache, &input, &mut state).ok()?;
-        let Some(found) = state.get_match() else { return Some(false) };
-        if stop(found.offset()) {
-            return Some(true);
-        }
-    }
-}
-
-/// Enumerates the starts of all matches, from the end of the text, until `stop` holds for one.
-fn starts(dfa: &DFA, cache: &mut Cache, text: &str, mut stop: impl FnMut(usize) -> bool) -> Option<bool> {
-    let input = Input::new(text);
-    let mut state = OverlappingState::start();
-    loop {
-        dfa.try_search_overlapping_rev(cache, &input, &mut state).ok()?;
-        let Some(found) = state.get_match() else { return Some(false) };
-        if stop(found.offset()) {
-            return Some(true);
-        }
-    }
-}
-
-fn covers(found: Range<usize>, news: &[Range<usize>]) -> bool {
-    news.iter().any(|new| found.start < new.end && new.start < found.end)
 }
 
 /// The byte offset of the character after the one at `at`.
@@ -253,5 +164,94 @@ fn describe(error: &regex::Error) -> String {
             format!("is not a regular expression: {reason}")
         }
         other => format!("is not a regular expression: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::Stamp;
+
+    /// A line whose cells are new where `new` has an `n`; a blank there is a cell without a glyph.
+    fn line(text: &str, new: &str) -> LineText {
+        let mut stamps = Vec::new();
+        for ((at, c), kind) in text.char_indices().zip(new.chars()) {
+            let stamp = match kind {
+                'n' => Stamp(5),
+                ' ' => Stamp::NONE,
+                _ => Stamp(2),
+            };
+            stamps.push((at + c.len_utf8(), stamp));
+        }
+        LineText { text: text.into(), stamps }
+    }
+
+    #[test]
+    fn hits_need_a_new_cell_under_some_match() {
+        let mark = Mark::from_number(5);
+        // Pattern, regex, match case, text, which cells are new, hit.
+        let table = [
+            ("ready", false, true, "ready.", "ooooon", false),
+            ("ready", false, true, "ready.", "ooonno", true),
+            ("READY", false, false, "ready", "ooooon", false),
+            ("READY", false, false, "ready", "oooonn", true),
+            ("READY", false, true, "ready", "nnnnn", false),
+            ("aa", false, true, "aaa", "oon", true),
+            ("a.c", false, true, "abc", "nnn", false),
+            ("é", false, false, "É", "n", true),
+            ("k", false, false, "\u{212A}", "n", true),
+            ("a b", false, true, "a b", "n n", true),
+            ("a ", false, true, "a ", "nn", true),
+            ("ready|ready to go", true, true, "ready to go", "ooooonnnnnn", true),
+            ("ready", true, true, "ready to go", "ooooonnnnnn", false),
+            ("a.*?", true, true, "ab", "on", true),
+            ("done$", true, true, "done  ", "nnnnnn", true),
+            ("done $", true, true, "done  ", "nnnnnn", false),
+            ("^", true, true, "ready!", "ooooon", true),
+            ("^x?", true, true, "xb", "on", true),
+            ("x*", true, true, "ready", "ooooo", false),
+            (r"\bbc\b", true, true, "é bc", "ooon", true),
+            (r"é\w+|é\w+ c\b", true, true, "éb c", "ooon", true),
+            ("(?i)R", true, true, "r", "n", true),
+        ];
+        for (pattern, regex, match_case, text, new, hit) in table {
+            let compiled = Pattern::compile(pattern, regex, match_case).unwrap();
+            let line = line(text, new);
+            assert_eq!(compiled.hits(&line, mark), hit, "{pattern} on {text} {new}");
+            assert!(!hit || compiled.may_hit(&format!("\nx\n{text}\n{}", line.trimmed())), "{pattern} may hit {text}");
+        }
+    }
+
+    #[test]
+    fn what_may_hit_one_of_many_lines() {
+        let table = [
+            ("b", false, "\na\nb", true),
+            ("c", false, "\na\nb", false),
+            ("^b$", true, "\na\nb\nc", true),
+            ("^ab$", true, "\na\nb", false),
+            (r"\Ab\z", true, "\na\nb", true),
+            ("(?-m)^b", true, "\na\nb", true),
+            ("é", false, "\né", true),
+        ];
+        for (pattern, regex, lines, may) in table {
+            assert_eq!(Pattern::compile(pattern, regex, true).unwrap().may_hit(lines), may, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_are_refused() {
+        let long = "a".repeat(PATTERN_BYTES + 1);
+        for (pattern, regex, why) in [
+            ("", false, "is empty"),
+            ("a\nb", false, "newline"),
+            ("a\0", true, "NUL"),
+            (long.as_str(), false, "at most"),
+            ("(a", true, "not a regular expression"),
+            ("(x{1000}){1000}", true, "smaller repetitions"),
+        ] {
+            let error = Pattern::compile(pattern, regex, true).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        assert!(Pattern::compile("(a", false, true).is_ok());
     }
 }

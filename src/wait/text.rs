@@ -166,3 +166,83 @@ pub fn keep_tail(mut rows: Vec<String>, max_rows: usize, max_bytes: usize) -> (V
     cut_bytes += rows.drain(..first).map(|row| row.len()).sum::<usize>();
     (rows, cut_rows, cut_bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Size;
+    use crate::mirror::Mirror;
+    use crate::term::{Options, Terminal};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    fn strings(list: &[&str]) -> Vec<String> {
+        list.iter().map(|one| (*one).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_tail_is_kept() {
+        // Rows, most rows, most bytes; kept, rows cut, bytes cut.
+        let table: [(&[&str], usize, usize, &[&str], usize, usize); 10] = [
+            (&[], 3, 10, &[], 0, 0),
+            (&["a", "b"], 3, 10, &["a", "b"], 0, 0),
+            (&["a", "bb", "c"], 2, 10, &["bb", "c"], 1, 1),
+            (&["abcd", "ef"], 9, 4, &["cd", "ef"], 0, 2),
+            (&["abcd", "ef"], 9, 2, &["ef"], 1, 4),
+            (&["abcd"], 9, 3, &["bcd"], 0, 1),
+            (&["é"], 9, 1, &[], 1, 2),
+            (&["aé"], 9, 2, &["é"], 0, 1),
+            (&["a", "", "b"], 9, 1, &["", "b"], 1, 1),
+            (&["a"], 0, 9, &[], 1, 1),
+        ];
+        for (rows, max_rows, max_bytes, kept, cut_rows, cut_bytes) in table {
+            let found = keep_tail(strings(rows), max_rows, max_bytes);
+            assert_eq!(found, (strings(kept), cut_rows, cut_bytes), "{rows:?} {max_rows} {max_bytes}");
+        }
+    }
+
+    fn verdict(deliveries: &[&str], patterns: Option<&[&str]>, stop: &[&str]) -> Option<(bool, Option<usize>, String)> {
+        let mut mirror = Mirror::new(Terminal::new(Size::new(5, 10), Options::default()));
+        let mark = mirror.mark();
+        let patterns = patterns.map(strings);
+        let watch = TextWatch::compile(patterns.as_deref(), &strings(stop), false, true).unwrap();
+        let (sender, verdict) = mpsc::channel();
+        mirror.watch(Box::new(TextWatcher::new(Arc::new(watch), mark, move |found| sender.send(found).unwrap())));
+        for delivery in deliveries {
+            mirror.apply(delivery.as_bytes(), Duration::ZERO);
+        }
+        let found = verdict.try_recv().ok()?;
+        assert_eq!(mirror.watchers(), 0, "a wait that is over is taken off");
+        assert!(verdict.try_recv().is_err(), "one answer");
+        Some((found.stopped, found.index, found.lines.join("|")))
+    }
+
+    #[test]
+    fn ties_and_stop() {
+        let found = |stopped, index, lines: &str| Some((stopped, Some(index), lines.to_owned()));
+        // Lowest entry first, whatever the order of lines; all lines of the deciding entry, oldest first.
+        assert_eq!(verdict(&["b\r\na"], Some(&["a", "b"]), &[]), found(false, 0, "a"));
+        assert_eq!(verdict(&["ab\r\na"], Some(&["b", "a"]), &[]), found(false, 0, "ab"));
+        assert_eq!(verdict(&["a1\r\nb\r\na2"], Some(&["a"]), &[]), found(false, 0, "a1|a2"));
+        // The first examination decides among patterns: `b` is erased before `a` comes.
+        assert_eq!(verdict(&["b\r\x1b[Ka"], Some(&["a", "b"]), &[]), found(false, 1, "b"));
+        // A stop anywhere in the delivery wins, before or after; in a later one it does not.
+        assert_eq!(verdict(&["a\r\x1b[Ks"], Some(&["a"]), &["s"]), found(true, 0, "s"));
+        assert_eq!(verdict(&["s\r\x1b[Ka"], Some(&["a"]), &["s"]), found(true, 0, "s"));
+        assert_eq!(verdict(&["as"], Some(&["a"]), &["x", "s"]), found(true, 1, "as"));
+        assert_eq!(verdict(&["a", "s"], Some(&["a"]), &["s"]), found(false, 0, "a"));
+        // Any output.
+        assert_eq!(verdict(&["\r\n", "x"], None, &[]), Some((false, None, "x".into())));
+        assert_eq!(verdict(&["\r\n\t\x1b[2J"], None, &[]), None);
+        assert_eq!(verdict(&["xs"], None, &["s"]), found(true, 0, "xs"));
+    }
+
+    #[test]
+    fn lists_that_are_refused() {
+        let many = vec!["a".to_owned(); PATTERNS];
+        assert!(TextWatch::compile(Some(&[]), &[], false, true).is_err());
+        assert!(TextWatch::compile(Some(&many), &[], false, true).is_ok());
+        assert!(TextWatch::compile(Some(&many), &many, false, true).is_err());
+        assert!(TextWatch::compile(None, &strings(&[""]), false, true).is_err());
+    }
+}

@@ -1,13 +1,12 @@
 //! The law of new output against a naive model: the stream fed byte by byte, every state of every line kept, and each
 //! searched cell by cell.
 
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use panemirror::geometry::Size;
 use panemirror::mirror::{LineText, Mark, Mirror};
-use panemirror::term::{Options, Profile, Terminal};
+use panemirror::term::{Options, Profile, Row, Terminal};
 use panemirror::wait::{TextVerdict, TextWatch, TextWatcher};
 use proptest::prelude::*;
 
@@ -145,40 +144,93 @@ fn naive_hit(line: &LineText, mark: Mark, literal: &str) -> bool {
     })
 }
 
-/// The model: a state after each byte, every logical line of history and screen in each.
-fn naive(size: Size, before: &[u8], after: &[u8], literal: &str) -> bool {
-    let mut mirror = mirror(size, 8);
-    mirror.apply(before, Duration::ZERO);
-    let mark = mirror.mark();
-    after.iter().any(|byte| {
-        mirror.apply(&[*byte], Duration::ZERO);
+/// One thing that happens to a pane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// Output; it may come in any number of deliveries.
+    Bytes(Vec<u8>),
+    Resize(Size),
+    ClearHistory,
+}
+
+/// A pane, and what happened to it before and after a mark.
+#[derive(Clone, Debug)]
+struct Story {
+    size: Size,
+    history_limit: usize,
+    before: Vec<Step>,
+    after: Vec<Step>,
+}
+
+impl Story {
+    /// The pane at its mark.
+    fn start(&self) -> (Mirror, Mark) {
+        let options = Options {
+            profile: Profile::for_version("3.3a"),
+            history_limit: self.history_limit,
+            retention: 10_000,
+            answer_queries: false,
+        };
+        let mut mirror = Mirror::new(Terminal::new(self.size, options));
+        self.before.iter().for_each(|step| play(&mut mirror, step, &[]));
+        let mark = mirror.mark();
+        (mirror, mark)
+    }
+}
+
+/// Lets a step happen; output is cut into deliveries at `cuts`.
+fn play(mirror: &mut Mirror, step: &Step, cuts: &[usize]) {
+    match step {
+        Step::Bytes(bytes) => {
+            for piece in cut(bytes, cuts) {
+                mirror.apply(piece, Duration::ZERO);
+                mirror.terminal().verify();
+            }
+        }
+        Step::Resize(size) => mirror.resize(*size),
+        Step::ClearHistory => mirror.clear_history(),
+    }
+    mirror.terminal().verify();
+}
+
+/// A pane after its story, and whether a wait for the literal fired.
+fn told(story: &Story, literal: &str, cuts: &[usize]) -> (Mirror, Mark, bool) {
+    let (mut mirror, mark) = story.start();
+    let watch = TextWatch::compile(Some(&[literal.to_owned()]), &[], false, true).unwrap();
+    let (sender, verdict) = mpsc::channel();
+    mirror.watch(Box::new(TextWatcher::new(Arc::new(watch), mark, move |_| sender.send(()).unwrap())));
+    story.after.iter().for_each(|step| play(&mut mirror, step, cuts));
+    (mirror, mark, verdict.try_recv().is_ok())
+}
+
+/// The model: a state after each byte and each other step, every logical line of history and screen in each.
+fn naive(story: &Story, literal: &str) -> bool {
+    let (mut mirror, mark) = story.start();
+    let seen = |mirror: &Mirror| {
         !mirror.screen().is_alternate() && mirror.all_lines().iter().any(|line| naive_hit(line, mark, literal))
+    };
+    story.after.iter().any(|step| match step {
+        Step::Bytes(bytes) => bytes.iter().any(|byte| {
+            mirror.apply(&[*byte], Duration::ZERO);
+            seen(&mirror)
+        }),
+        other => {
+            play(&mut mirror, other, &[]);
+            seen(&mirror)
+        }
     })
 }
 
-fn token() -> impl Strategy<Value = Vec<u8>> {
-    let text = prop::collection::vec(prop::sample::select(b"ab ".to_vec()), 1..6);
-    let n = 1u8..5;
-    prop_oneof![
-        8 => text,
-        2 => Just(b"\r\n".to_vec()),
-        2 => Just(b"\r".to_vec()),
-        1 => Just(b"\n".to_vec()),
-        1 => Just(b"\x08".to_vec()),
-        1 => Just("é".as_bytes().to_vec()),
-        1 => Just("漢".as_bytes().to_vec()),
-        1 => Just("\u{301}".as_bytes().to_vec()),
-        3 => (n.clone(), n.clone()).prop_map(|(row, col)| format!("\x1b[{row};{col}H").into_bytes()),
-        4 => (n.clone(), prop::sample::select("ABCDJKLMPSTX@".chars().collect::<Vec<_>>()))
-            .prop_map(|(n, last)| format!("\x1b[{n}{last}").into_bytes()),
-        1 => (n.clone(), n).prop_map(|(top, bottom)| format!("\x1b[{top};{bottom}r").into_bytes()),
-        1 => prop::sample::select(vec!["\x1b[?1049h", "\x1b[?1049l", "\x1bM", "\x1b7", "\x1b8", "\x1b[2J", "\x1b[3J", "\x1b[4h", "\x1b[4l"])
-            .prop_map(|text| text.as_bytes().to_vec()),
-    ]
-}
-
-fn stream() -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(token(), 0..40).prop_map(|tokens| tokens.concat())
+/// All that can be read off a pane: position, alternate screen, and each row's cells, stamps and wrap.
+fn shown(mirror: &Mirror) -> Vec<String> {
+    let screen = mirror.screen();
+    let row = |row: &Row| {
+        let cells: Vec<_> = row.cells().map(|cell| (cell.col, cell.width, cell.text, cell.stamp, cell.style)).collect();
+        format!("{} {cells:?}", row.is_wrapped())
+    };
+    let state = format!("{:?} {:?} {} {:?}", screen.size(), screen.cursor(), screen.is_alternate(), screen.region());
+    let rows = (0..screen.len()).filter_map(|index| screen.row(index)).chain(screen.hidden_main().iter().map(AsRef::as_ref));
+    std::iter::once(state).chain(rows.map(row)).collect()
 }
 
 fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
@@ -188,19 +240,153 @@ fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
 }
 
+/// Sequences without a parameter: the alternate screen, RIS, DECALN, modes, tabs, cursor, colours, character sets.
+const SEQUENCES: [&str; 33] = [
+    "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?1047l", "\x1bc", "\x1b#8", "\x1bM",
+    "\x1bD", "\x1bE", "\x1b7", "\x1b8", "\x1b[J", "\x1b[1J", "\x1b[2J", "\x1b[3J", "\x1b[K", "\x1b[1K", "\x1b[2K",
+    "\x1b[4h", "\x1b[4l", "\x1b[?7l", "\x1b[?7h", "\x1b[?6h", "\x1b[?6l", "\x1b[r", "\x1b[41m", "\x1b[m", "\x1bH",
+    "\x1b[3g", "\x1b(0", "\x1b(B",
+];
+
+/// A piece of output. REP is left out: its repetitions are operations that the model does not see.
+fn token(letters: &'static str, marks: bool) -> impl Strategy<Value = Vec<u8>> {
+    let text = prop::collection::vec(prop::sample::select(letters.as_bytes().to_vec()), 1..8);
+    let wide = if marks { vec!["é", "漢", "漢字", "\u{301}", "e\u{301}", "😀"] } else { vec!["é", "漢", "漢字", "😀"] };
+    let n = 1u8..7;
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    prop_oneof![
+        9 => text,
+        3 => prop::sample::select(vec!["\r\n", "\r\n", "\r", "\r", "\n", "\x08", "\t"]).prop_map(bytes),
+        3 => prop::sample::select(wide).prop_map(bytes),
+        3 => (n.clone(), n.clone()).prop_map(|(row, col)| format!("\x1b[{row};{col}H").into_bytes()),
+        4 => (n.clone(), prop::sample::select("ABCDEFGILMPSTXZd@".chars().collect::<Vec<_>>()))
+            .prop_map(|(n, last)| format!("\x1b[{n}{last}").into_bytes()),
+        1 => (n.clone(), n).prop_map(|(top, bottom)| format!("\x1b[{top};{bottom}r").into_bytes()),
+        4 => prop::sample::select(SEQUENCES.to_vec()).prop_map(bytes),
+    ]
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    prop_oneof![Just(Size::new(4, 5)), (1u16..6, 1u16..9).prop_map(|(rows, cols)| Size::new(rows, cols))]
+}
+
+fn steps(letters: &'static str, marks: bool, longest: usize) -> impl Strategy<Value = Vec<Step>> {
+    let output = prop::collection::vec(token(letters, marks), 0..longest).prop_map(|tokens| Step::Bytes(tokens.concat()));
+    let step = prop_oneof![8 => output, 2 => size().prop_map(Step::Resize), 1 => Just(Step::ClearHistory)];
+    prop_oneof![
+        prop::collection::vec(token(letters, marks), 0..2 * longest).prop_map(|tokens| vec![Step::Bytes(tokens.concat())]),
+        prop::collection::vec(step, 1..5),
+    ]
+}
+
+/// Stories whose output is made of these letters, before and after the mark.
+fn story(before: &'static str, after: &'static str, marks: bool) -> impl Strategy<Value = Story> {
+    let limit = prop::sample::select(vec![0usize, 1, 8]);
+    (size(), limit, steps(before, marks, 16), steps(after, marks, 20))
+        .prop_map(|(size, history_limit, before, after)| Story { size, history_limit, before, after })
+}
+
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("PANEMIRROR_PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    ProptestConfig { max_shrink_iters: 20_000, ..ProptestConfig::with_cases(cases.unwrap_or(1500)) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("PANEMIRROR_PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
-    ))]
+    #![proptest_config(cases())]
 
     #[test]
     fn a_wait_fires_exactly_if_a_naive_scan_of_all_states_would(
-        before in stream(), after in stream(), cuts in prop::collection::vec(0usize..400, 0..6),
-        literal in "[ab]{1,3}|a b|bé",
+        story in story("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 0..6),
+        literal in "[ab]{1,3}|a b|bé|a |b  a|漢a|▒|E",
     ) {
-        let size = Size::new(4, 5);
-        let pieces = cut(&after, &cuts);
-        let found = wait(size, &before, &pieces, &[&literal], &[], false).is_some();
-        prop_assert_eq!(found, naive(size, &before, &after, &literal));
+        prop_assert_eq!(told(&story, &literal, &cuts).2, naive(&story, &literal));
     }
+
+    #[test]
+    fn any_split_gives_the_same_screen_stamps_rows_and_hits(
+        story in story("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 1..12),
+        literal in "[ab]{1,3}|a b|bé|a ",
+    ) {
+        let (whole, mark, hit) = told(&story, &literal, &[]);
+        let (split, _, split_hit) = told(&story, &literal, &cuts);
+        prop_assert_eq!(shown(&whole), shown(&split));
+        prop_assert_eq!(whole.rows_since(mark, usize::MAX), split.rows_since(mark, usize::MAX));
+        prop_assert_eq!(hit, split_hit);
+    }
+
+    /// No combining marks: one on an old glyph writes it anew.
+    #[test]
+    fn old_text_never_turns_new(
+        story in story("xy ", "ab ", false), cuts in prop::collection::vec(0usize..400, 0..6), literal in "[xy]{1,2}",
+    ) {
+        let (mirror, mark, hit) = told(&story, &literal, &cuts);
+        prop_assert!(!hit);
+        prop_assert!(mirror.all_lines().iter().all(|line| !naive_hit(line, mark, &literal)));
+    }
+}
+
+/// Inputs that once were judged otherwise than by the model.
+#[test]
+fn inputs_that_once_were_misjudged() {
+    // What it shows, size, history limit, before, after, literal.
+    let table: [(&str, (u16, u16), usize, &str, &str, &str); 5] = [
+        (
+            "an inserted row breaks a wrap inside a region",
+            (4, 5),
+            8,
+            "\x1b[2;4r b",
+            "\x1b[1;1H\x1b[2;1Haé\naaaa\x1b[1K\x1b[1Laaaaa\x1b[1Baaaaaaa\n\x1b[1;1H",
+            "a b",
+        ),
+        (
+            "a scroll of several rows is one operation",
+            (4, 5),
+            8,
+            "aaaaaa\x1b[3;1H\r\nab\x1b[2;4r",
+            "aa\r\n\x1b[3;3Haab \x1b[1;1H\u{301}\x1b[2;1H\x1b[2Saaaaaaaa\x1b[1;1Ha",
+            "a b",
+        ),
+        (
+            "a wide character is cut in half by a run of text",
+            (4, 5),
+            8,
+            "",
+            "a\x1b[1A\x1b[1;1Haaaa b\x1b[1T\x1b[1;1ra漢é",
+            "a b",
+        ),
+        (
+            "history that is cleared takes the joined screen rows along",
+            (4, 5),
+            8,
+            "aaaaba\x1b[1S漢",
+            "\x1b[1;1H\x1b[3J\x08é\x1b[?1049h",
+            "bé",
+        ),
+        ("blanks that were printed before erased ones end the line", (4, 9), 8, "", "a xx\x08\x08\x1b[K", "a "),
+    ];
+    for (what, (rows, cols), history_limit, before, after, literal) in table {
+        let bytes = |text: &str| vec![Step::Bytes(text.as_bytes().to_vec())];
+        let story =
+            Story { size: Size::new(rows, cols), history_limit, before: bytes(before), after: bytes(after) };
+        assert_eq!(told(&story, literal, &[]).2, naive(&story, literal), "{what}");
+    }
+}
+
+/// REP writes a glyph for each repetition; each is an operation of its own.
+#[test]
+fn every_repetition_is_a_state() {
+    assert!(hit("", "a\x1b[4b", "aaaaa"));
+    assert!(hit("xxxx", "\x1b[1;1Ha\x1b[2b", "aaxx"));
+    assert!(hit("xxxx", "\x1b[1;1Ha\x1b[2b", "aaax"));
+    assert!(!hit("xxxx", "\x1b[1;1Ha\x1b[2b", "xxx"));
+    assert!(hit("xxxx", "\x1b[1;1Hé\x1b[2b\r\x1b[K", "éxx"));
+}
+
+#[test]
+fn blanks_in_all_their_kinds() {
+    assert!(hit_regex("", "Word: xx\x08\x08\x1b[K", ": $"));
+    assert!(hit("", "a\tb", "a       b"));
+    let mut mirror = mirror(Size::new(2, 4), 0);
+    mirror.apply("abc漢\x1b[1;4H\x1b[41m\x1b[X".as_bytes(), Duration::ZERO);
+    assert_eq!(mirror.all_lines()[0].text, "abc漢", "a coloured cell behind the text is none of it");
 }

@@ -22,7 +22,7 @@ const HOMES: [(&str, &[&str]); 12] = [
     ("portable_pty::", &["source/pty.rs"]),
     ("rustix::", &["source/pty.rs"]),
     ("regex::", &["wait/pattern.rs"]),
-    ("regex_automata::", &["wait/pattern.rs"]),
+    ("regex_automata::", &["wait/matches.rs"]),
     ("memchr::", &["wait/literal.rs"]),
     ("base64::", &["panes/cursor.rs"]),
     ("clap::", &["main.rs", "cli.rs"]),
