@@ -63,7 +63,7 @@ impl Screen {
         let leaving = first + self.top..first + self.top + count;
         let edges = [first.checked_sub(1), leaving.start.checked_sub(1)];
         if self.top > 0 && edges.into_iter().flatten().chain(leaving.clone()).any(wrapped) {
-            places.push(first.saturating_sub(1)..leaving.end + 1);
+            places.push(first.saturating_sub(1)..(leaving.end + 1).min(self.len()));
         }
         let bottom = first + self.bottom;
         if self.bottom + 1 < self.grid.height && wrapped(bottom) {

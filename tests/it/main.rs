@@ -19,8 +19,6 @@ mod contracts;
 mod days;
 /// The emulator against a real tmux.
 mod differential;
-/// Hostile input and output.
-mod hostile;
 /// The law of new output against a naive model.
 mod law;
 /// The shape of the source.
