@@ -151,7 +151,11 @@ impl Screen {
                 row.set_wrapped(true);
             }
         } else {
-            if self.watched::<O>() && self.cy + 1 < self.grid.height {
+            // The scroll is announced before the flag: with it, the row would seem to go on below the region.
+            let scrolls = self.cy == self.bottom && self.top < self.bottom;
+            if scrolls {
+                self.note_up(1, observer);
+            } else if self.watched::<O>() && self.cy + 1 < self.grid.height {
                 let joins = self.grid.row(index).is_some_and(|row| !row.is_wrapped())
                     && self.grid.row(index + 1).is_some_and(|row| row.has_glyphs() || row.is_wrapped());
                 if joins {
@@ -162,7 +166,10 @@ impl Screen {
             if let Some(row) = self.grid.row_mut(index) {
                 row.set_wrapped(true);
             }
-            self.line_down(Style::DEFAULT, observer);
+            self.line_down(Style::DEFAULT, &mut ());
+            if O::ACTIVE {
+                observer.rows_changed(self);
+            }
         }
         self.cx = 0;
     }
@@ -288,7 +295,18 @@ impl Screen {
             return;
         }
         let start = (self.cx, self.cy);
-        if inserts {
+        // A wide character that does not fit erases the last cell before it wraps.
+        let erases = inserts && wraps && self.cx > last && self.cx < cols;
+        if erases && self.watched::<O>() {
+            let index = self.cursor_index();
+            self.note(observer, index..(index + 2).min(self.len()));
+            if self.cy == self.bottom {
+                self.note_up(1, observer);
+            }
+            self.insert_cells(w, Style::DEFAULT, &mut ());
+            self.autowrap(&mut ());
+            observer.rows_changed(self);
+        } else if inserts {
             let index = self.cursor_index();
             if self.watched::<O>() && self.grid.row(index).is_some_and(|r| r.glyph_end() > self.cx || r.is_wrapped()) {
                 self.note_row(observer, index);
@@ -304,7 +322,7 @@ impl Screen {
         }
         let index = self.cursor_index();
         let x = self.cx;
-        let announced = wrapped || (inserts && start == (x, self.cy));
+        let announced = wrapped || erases || (inserts && start == (x, self.cy));
         let changes = |row: &Row| !announced && changes_inside(row, x, content);
         if self.watched::<O>() && self.grid.row(index).is_some_and(changes) {
             self.note_row(observer, index);

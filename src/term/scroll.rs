@@ -49,7 +49,7 @@ impl Screen {
 
     /// Announces that the region scrolls up by `count` rows: it changes text only where a soft wrap crosses an edge, and
     /// where rows are lost.
-    fn note_up<O: Observer>(&mut self, count: usize, observer: &mut O) {
+    pub(super) fn note_up<O: Observer>(&mut self, count: usize, observer: &mut O) {
         if !self.watched::<O>() {
             return;
         }

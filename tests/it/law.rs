@@ -156,6 +156,7 @@ enum Step {
 /// A pane, and what happened to it before and after a mark.
 #[derive(Clone, Debug)]
 struct Story {
+    version: &'static str,
     size: Size,
     history_limit: usize,
     before: Vec<Step>,
@@ -166,7 +167,7 @@ impl Story {
     /// The pane at its mark.
     fn start(&self) -> (Mirror, Mark) {
         let options = Options {
-            profile: Profile::for_version("3.3a"),
+            profile: Profile::for_version(self.version),
             history_limit: self.history_limit,
             retention: 10_000,
             answer_queries: false,
@@ -280,10 +281,12 @@ fn steps(letters: &'static str, marks: bool, longest: usize) -> impl Strategy<Va
 }
 
 /// Stories whose output is made of these letters, before and after the mark.
-fn story(before: &'static str, after: &'static str, marks: bool) -> impl Strategy<Value = Story> {
+fn stories(before: &'static str, after: &'static str, marks: bool) -> impl Strategy<Value = Story> {
+    let version = prop::sample::select(vec!["3.3a", "3.6"]);
     let limit = prop::sample::select(vec![0usize, 1, 8]);
-    (size(), limit, steps(before, marks, 16), steps(after, marks, 20))
-        .prop_map(|(size, history_limit, before, after)| Story { size, history_limit, before, after })
+    (version, size(), limit, steps(before, marks, 16), steps(after, marks, 20)).prop_map(
+        |(version, size, history_limit, before, after)| Story { version, size, history_limit, before, after },
+    )
 }
 
 fn cases() -> ProptestConfig {
@@ -296,7 +299,7 @@ proptest! {
 
     #[test]
     fn a_wait_fires_exactly_if_a_naive_scan_of_all_states_would(
-        story in story("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 0..6),
+        story in stories("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 0..6),
         literal in "[ab]{1,3}|a b|bé|a |b  a|漢a|▒|E",
     ) {
         prop_assert_eq!(told(&story, &literal, &cuts).2, naive(&story, &literal));
@@ -304,7 +307,7 @@ proptest! {
 
     #[test]
     fn any_split_gives_the_same_screen_stamps_rows_and_hits(
-        story in story("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 1..12),
+        story in stories("ab ", "ab ", true), cuts in prop::collection::vec(0usize..400, 1..12),
         literal in "[ab]{1,3}|a b|bé|a ",
     ) {
         let (whole, mark, hit) = told(&story, &literal, &[]);
@@ -317,7 +320,7 @@ proptest! {
     /// No combining marks: one on an old glyph writes it anew.
     #[test]
     fn old_text_never_turns_new(
-        story in story("xy ", "ab ", false), cuts in prop::collection::vec(0usize..400, 0..6), literal in "[xy]{1,2}",
+        story in stories("xy ", "ab ", false), cuts in prop::collection::vec(0usize..400, 0..6), literal in "[xy]{1,2}",
     ) {
         let (mirror, mark, hit) = told(&story, &literal, &cuts);
         prop_assert!(!hit);
@@ -329,7 +332,7 @@ proptest! {
 #[test]
 fn inputs_that_once_were_misjudged() {
     // What it shows, size, history limit, before, after, literal.
-    let table: [(&str, (u16, u16), usize, &str, &str, &str); 5] = [
+    let table: [(&str, (u16, u16), usize, &str, &str, &str); 7] = [
         (
             "an inserted row breaks a wrap inside a region",
             (4, 5),
@@ -362,12 +365,28 @@ fn inputs_that_once_were_misjudged() {
             "\x1b[1;1H\x1b[3J\x08é\x1b[?1049h",
             "bé",
         ),
+        (
+            "a wrap scrolls a region without a history: its last row never joined the row below it",
+            (3, 3),
+            0,
+            "",
+            "\x1b[3;1Hb\x1b[1;2r\x1b[2;1Haaax",
+            "ab",
+        ),
+        (
+            "a wide character that does not fit erases the last cell and wraps in one operation",
+            (3, 4),
+            8,
+            "",
+            "aaabb\x1b[4h\x1b[1;4H漢",
+            "a b",
+        ),
         ("blanks that were printed before erased ones end the line", (4, 9), 8, "", "a xx\x08\x08\x1b[K", "a "),
     ];
     for (what, (rows, cols), history_limit, before, after, literal) in table {
         let bytes = |text: &str| vec![Step::Bytes(text.as_bytes().to_vec())];
-        let story =
-            Story { size: Size::new(rows, cols), history_limit, before: bytes(before), after: bytes(after) };
+        let size = Size::new(rows, cols);
+        let story = Story { version: "3.3a", size, history_limit, before: bytes(before), after: bytes(after) };
         assert_eq!(told(&story, literal, &[]).2, naive(&story, literal), "{what}");
     }
 }
