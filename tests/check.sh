@@ -57,7 +57,7 @@ fuzz() {
   local target
   for target in $(cargo fuzz list); do
     cargo fuzz build "$target"
-    cargo fuzz run "$target" -- -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=4096
+    cargo fuzz run "$target" -- -max_total_time="${FUZZ_SECONDS:-5}" -timeout=10 -rss_limit_mb=4096
   done
 }
 
