@@ -140,7 +140,8 @@ fn armed(c: &mut Criterion) {
 fn hostile(c: &mut Criterion) {
     let mut group = c.benchmark_group("one examination of 64 KiB");
     group.sample_size(10);
-    let patterns = ["b", "(a+)+$", "(a+)+b", ".*b", "(a|aa)+b|b", "[a-z]{100}b", r"\bb\b", "b(a{1,200}c)?|a{50}b", "b|b[^c]*bc"];
+    let patterns =
+        ["b", "(a+)+$", "(a+)+b", ".*b", "(a|aa)+b|b", "[a-z]{100}b", r"\bb\b", "b(a{1,200}c)?|a{50}b", "b|b[^c]*bc"];
     for pattern in patterns {
         let text = "a".repeat(32 * 1024) + "b" + &"a".repeat(32 * 1024);
         // The first character of what comes last is new.

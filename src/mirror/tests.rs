@@ -75,7 +75,7 @@ fn rows_written_since_a_mark() {
         ("\x1b[2;1Hold", "\x1b[Ha\x1b[3;1Hb", &["a", "b"]),
         ("", "a\r\n\r\n", &["a"]),
         ("", "1\r\n2\r\n3\r\n4\r\n5\r\n6", &["1", "2", "3", "4", "5", "6"]),
-        ("m", "\x1b[?1049halt", &["alt"]),
+        ("m", "\x1b[?1049h\x1b[Halt", &["alt"]),
     ];
     for (before, after, wanted) in table {
         let mut mirror = mirror(10, 10);

@@ -231,8 +231,21 @@ mod tests {
     /// Every pattern, text and choice of new cells of a small world, by each of the two ways alone.
     #[test]
     fn following_agrees_with_trying_all_places() {
-        let patterns =
-            ["a", "ab", "a+b", "a*", "a.*b", "(a|ab)(c|bc)?", "b|a.c", "[ab]{2,3}", "c?", "(a+)+b", "abc|b", "a.?c", "(?i)A"];
+        let patterns = [
+            "a",
+            "ab",
+            "a+b",
+            "a*",
+            "a.*b",
+            "(a|ab)(c|bc)?",
+            "b|a.c",
+            "[ab]{2,3}",
+            "c?",
+            "(a+)+b",
+            "abc|b",
+            "a.?c",
+            "(?i)A",
+        ];
         for source in patterns {
             let all = AllMatches::compile(source, true, 1 << 20).unwrap();
             let whole = regex::Regex::new(&format!(r"\A(?:{source})\z")).unwrap();
@@ -241,9 +254,8 @@ mod tests {
                 for bits in 1u32..32 {
                     let new: Vec<bool> = (0..5).map(|i| bits >> i & 1 == 1).collect();
                     let news = news(&new);
-                    let oracle = (0..=5).any(|s| {
-                        (s..=5).any(|e| whole.is_match(&text[s..e]) && (s == e || new[s..e].contains(&true)))
-                    });
+                    let oracle = (0..=5)
+                        .any(|s| (s..=5).any(|e| whole.is_match(&text[s..e]) && (s == e || new[s..e].contains(&true))));
                     assert_eq!(all.hits(&text, &news), oracle, "{source} {text} {news:?}");
                     let alone = all.matches_empty(&text) || all.follow(&text, &news);
                     assert_eq!(alone, oracle, "{source} {text} {news:?}, followed");
