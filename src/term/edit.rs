@@ -63,7 +63,8 @@ impl Screen {
         if !inside && kept == 0 {
             return;
         }
-        let lost = if kept > 0 { end - count.min(kept)..end } else { self.cy..end };
+        // Outside the region rows between the old and the new place stay as they are.
+        let lost = if inside { end - count..end } else { end - count.min(kept)..end };
         // The flags that moving rows down clears (RULES 0.9, 4.9).
         let breaks = [self.cy, self.cy + count, self.cy + kept.saturating_sub(count), end];
         self.note_lines(&breaks, lost, observer);

@@ -437,7 +437,10 @@ fn changes_inside(row: &Row, x: usize, content: Content<'_>) -> bool {
     }
     let old = row.glyph(x);
     match content {
-        Content::Glyph(glyph) if glyph.is_tab() => !old.same(Glyph::BLANK) && !old.is_tab(),
+        // A blank that was printed is a glyph, one of a tab is none.
+        Content::Glyph(glyph) if glyph.is_tab() => {
+            (!old.same(Glyph::BLANK) && !old.is_tab()) || row.has_glyph_in(x..x + glyph.width())
+        }
         Content::Glyph(glyph) => !old.same(glyph),
         Content::Bytes(text) => !old.is_cluster() || row.cluster(old) != text,
     }

@@ -380,7 +380,7 @@ proptest! {
 #[test]
 fn inputs_that_once_were_misjudged() {
     // What it shows, size, history limit, before, after, literal.
-    let table: [(&str, (u16, u16), usize, &str, &str, &str); 7] = [
+    let table: [(&str, (u16, u16), usize, &str, &str, &str); 8] = [
         (
             "an inserted row breaks a wrap inside a region",
             (4, 5),
@@ -429,6 +429,7 @@ fn inputs_that_once_were_misjudged() {
             "aaabb\x1b[4h\x1b[1;4H漢",
             "a b",
         ),
+        ("inserted rows push out all rows below", (4, 5), 0, "", "\r\n\r\na\x1b8\x1b[3L", "a"),
         ("blanks that were printed before erased ones end the line", (4, 9), 8, "", "a xx\x08\x08\x1b[K", "a "),
     ];
     for (what, (rows, cols), history_limit, before, after, literal) in table {
@@ -437,6 +438,15 @@ fn inputs_that_once_were_misjudged() {
         let story = Story { version: "3.3a", size, history_limit, before: bytes(before), after: bytes(after) };
         assert_eq!(told(&story, literal, &[]).2, naive(&story, literal), "{what}");
     }
+}
+
+/// A tab cell takes the place of a blank that was printed and ends the line.
+#[test]
+fn a_tab_cell_over_a_printed_blank_is_a_change() {
+    let bytes = |text: &str| vec![Step::Bytes(text.as_bytes().to_vec())];
+    let (before, after) = (bytes("a漢aaaa \r\n"), bytes("\x1b[1Faa\t\r\n"));
+    let story = Story { version: "3.6", size: Size::new(4, 5), history_limit: 0, before, after };
+    assert!(naive(&story, "a ") && told(&story, "a ", &[]).2);
 }
 
 /// REP writes a glyph for each repetition; each is an operation of its own.
