@@ -137,7 +137,8 @@ fn retained_rows_are_read_and_lost_ones_are_missed() {
 #[test]
 fn cells_that_differ_from_the_snapshot_are_new() {
     // Rows of the snapshot, history and screen of the seed, what is new.
-    let table: [(&[&str], &[&str], &[&str], &[&str]); 6] = [
+    type Rows = &'static [&'static str];
+    let table: [(Rows, Rows, Rows, Rows); 6] = [
         (&["a", "b"], &[], &["a", "b"], &[]),
         (&["a"], &[], &["a!"], &["!"]),
         (&["$ "], &[], &["$ ls", "x"], &["ls", "x"]),

@@ -39,7 +39,9 @@ impl Grid {
             self.append(Style::DEFAULT);
         }
         let count = count.max(self.height);
-        self.hist = count - self.height;
+        let hist = count - self.height;
+        self.pushed += hist.saturating_sub(self.hist) as u64;
+        self.hist = hist;
         self.hscrolled = self.hscrolled.min(self.hist);
         self.recount();
     }

@@ -183,7 +183,8 @@ mod tests {
     #[test]
     fn the_tail_is_kept() {
         // Rows, most rows, most bytes; kept, rows cut, bytes cut.
-        let table: [(&[&str], usize, usize, &[&str], usize, usize); 10] = [
+        type Rows = &'static [&'static str];
+        let table: [(Rows, usize, usize, Rows, usize, usize); 10] = [
             (&[], 3, 10, &[], 0, 0),
             (&["a", "b"], 3, 10, &["a", "b"], 0, 0),
             (&["a", "bb", "c"], 2, 10, &["bb", "c"], 1, 1),

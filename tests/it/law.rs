@@ -449,6 +449,15 @@ fn a_tab_cell_over_a_printed_blank_is_a_change() {
     assert!(naive(&story, "a ") && told(&story, "a ", &[]).2);
 }
 
+/// Leaving a resized alternate screen can leave rows of it in the history (tmux 3.3a reflows it first).
+#[test]
+fn rows_that_the_alternate_screen_leaves_behind_are_seen() {
+    let before = vec![Step::Bytes(b"\x1b[?47h".to_vec()), Step::Resize(Size::new(1, 6))];
+    let after = vec![Step::Bytes(b"aaaaaa\x1b[?1049l".to_vec())];
+    let story = Story { version: "3.3a", size: Size::new(4, 5), history_limit: 0, before, after };
+    assert!(naive(&story, "a") && told(&story, "a", &[]).2);
+}
+
 /// REP writes a glyph for each repetition; each is an operation of its own.
 #[test]
 fn every_repetition_is_a_state() {
