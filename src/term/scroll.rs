@@ -58,7 +58,11 @@ impl Screen {
             self.note_lines(&[self.top, self.bottom + 1], self.top..self.top + count, observer);
             return;
         }
-        let mut places = vec![self.trimmed_by(count)];
+        // Rows that enter the history and leave it again are those at the top of the region.
+        let due = self.trimmed_by(count);
+        let (old, entered) = (due.min(self.grid.hist), due.saturating_sub(self.grid.hist).min(count));
+        let top = first + self.top;
+        let mut places = vec![self.grid.retained..self.grid.retained + old, top..top + entered];
         let wrapped = |i: usize| self.grid.row(i).is_some_and(|r| r.is_wrapped());
         let leaving = first + self.top..first + self.top + count;
         let edges = [first.checked_sub(1), leaving.start.checked_sub(1)];
@@ -72,8 +76,8 @@ impl Screen {
         self.note_all(observer, &places);
     }
 
-    /// The rows that leave the history when `count` rows enter it, as far as they are in the list by now.
-    fn trimmed_by(&self, count: usize) -> std::ops::Range<usize> {
+    /// How many rows of the list leave the history when `count` rows enter it.
+    fn trimmed_by(&self, count: usize) -> usize {
         let (mut history, mut dropped) = (self.grid.hist + self.grid.unseen, 0);
         for _ in 0..count {
             let due = if history > 0 && history >= self.grid.history_limit {
@@ -84,8 +88,7 @@ impl Screen {
             history = history + 1 - due;
             dropped += due;
         }
-        let first = self.grid.retained;
-        first..(first + dropped.saturating_sub(self.grid.unseen)).min(self.len())
+        dropped.saturating_sub(self.grid.unseen)
     }
 
     /// Scrolls the region down by one row; the bottom row is lost (RULES 4.10).

@@ -380,7 +380,7 @@ proptest! {
 #[test]
 fn inputs_that_once_were_misjudged() {
     // What it shows, size, history limit, before, after, literal.
-    let table: [(&str, (u16, u16), usize, &str, &str, &str); 8] = [
+    let table: [(&str, (u16, u16), usize, &str, &str, &str); 9] = [
         (
             "an inserted row breaks a wrap inside a region",
             (4, 5),
@@ -430,6 +430,14 @@ fn inputs_that_once_were_misjudged() {
             "a b",
         ),
         ("inserted rows push out all rows below", (4, 5), 0, "", "\r\n\r\na\x1b8\x1b[3L", "a"),
+        (
+            "a scroll of several rows takes the top of a region through the history",
+            (4, 5),
+            1,
+            "\x1b[2;3r",
+            "\x1b[2;1Ha \r\n\x1b[2S",
+            "a ",
+        ),
         ("blanks that were printed before erased ones end the line", (4, 9), 8, "", "a xx\x08\x08\x1b[K", "a "),
     ];
     for (what, (rows, cols), history_limit, before, after, literal) in table {
