@@ -441,7 +441,12 @@ fn changes_inside(row: &Row, x: usize, content: Content<'_>) -> bool {
         Content::Glyph(glyph) if glyph.is_tab() => {
             (!old.same(Glyph::BLANK) && !old.is_tab()) || row.has_glyph_in(x..x + glyph.width())
         }
-        Content::Glyph(glyph) => !old.same(glyph),
+        // The same wide character can stand there with its second half overwritten (RULES 2.4 a).
+        Content::Glyph(glyph) => {
+            let end = x + glyph.width().max(1);
+            let halved = (x + 1..end).any(|pad| !row.glyph(pad).is_padding());
+            !old.same(glyph) || halved || (glyph.width() > 1 && row.glyph(end).is_padding())
+        }
         Content::Bytes(text) => !old.is_cluster() || row.cluster(old) != text,
     }
 }

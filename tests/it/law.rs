@@ -380,7 +380,8 @@ proptest! {
 #[test]
 fn inputs_that_once_were_misjudged() {
     // What it shows, size, history limit, before, after, literal.
-    let table: [(&str, (u16, u16), usize, &str, &str, &str); 9] = [
+    type Text = &'static str;
+    let table: [(Text, (u16, u16), usize, Text, Text, Text); 10] = [
         (
             "an inserted row breaks a wrap inside a region",
             (4, 5),
@@ -437,6 +438,14 @@ fn inputs_that_once_were_misjudged() {
             "\x1b[2;3r",
             "\x1b[2;1Ha \r\n\x1b[2S",
             "a ",
+        ),
+        (
+            "a wide character over itself, its second half overwritten before",
+            (1, 7),
+            1,
+            "",
+            "漢\x08a b\x1b[1;1H漢aab",
+            "a b",
         ),
         ("blanks that were printed before erased ones end the line", (4, 9), 8, "", "a xx\x08\x08\x1b[K", "a "),
     ];
