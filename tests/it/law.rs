@@ -380,8 +380,8 @@ proptest! {
 #[test]
 fn inputs_that_once_were_misjudged() {
     // What it shows, size, history limit, before, after, literal.
-    type Text = &'static str;
-    let table: [(Text, (u16, u16), usize, Text, Text, Text); 10] = [
+    type Input = (&'static str, (u16, u16), usize, &'static str, &'static str, &'static str);
+    let table: [Input; 10] = [
         (
             "an inserted row breaks a wrap inside a region",
             (4, 5),
