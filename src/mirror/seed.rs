@@ -102,7 +102,9 @@ pub(super) fn rejoin(mirror: &mut Mirror, seed: Seed) {
     restore_old(mirror, seed);
     restamp(mirror, &known, alternate, |known_cell, stamp| if known_cell { stamp } else { Stamp(newest.0) });
     mirror.terminal.set_stamp(Stamp(mirror.generation));
-    mirror.examined = mirror.screen().pushed();
+    // What was written meanwhile may stand in the history by now.
+    let screen = mirror.screen();
+    mirror.examined = screen.pushed().saturating_sub((screen.first_visible() - screen.retained()) as u64);
 }
 
 pub(super) fn differs(mirror: &Mirror, seed: &Seed) -> bool {

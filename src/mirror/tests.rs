@@ -189,6 +189,20 @@ fn a_repair_is_old_and_a_rejoin_is_new() {
 }
 
 #[test]
+fn words_that_a_rejoin_finds_in_the_history_are_examined() {
+    let mut mirror = mirror(100, 10);
+    feed(&mut mirror, "x");
+    let mark = mirror.mark();
+    let (sender, verdict) = std::sync::mpsc::channel();
+    let watch = crate::wait::TextWatch::compile(Some(&["MARKER".to_owned()]), &[], false, true).unwrap();
+    mirror.watch(Box::new(crate::wait::TextWatcher::new(std::sync::Arc::new(watch), mark, move |found| {
+        sender.send(found).unwrap();
+    })));
+    mirror.rejoin(seed(&["xMARKER"], &["", "Pane is dead"]));
+    assert_eq!(verdict.try_recv().unwrap().lines, ["xMARKER"]);
+}
+
+#[test]
 fn what_differs_from_a_seed() {
     let mut mirror = mirror(100, 10);
     feed(&mut mirror, "a\r\nb\r\n");
