@@ -39,7 +39,7 @@ fn sources() -> Vec<(String, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(&path, files);
-            } else if path.extension().is_some_and(|end| end == "rs") {
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs") {
                 files.push(path);
             }
         }

@@ -72,8 +72,8 @@ fn a_wait_on_a_program_says_how_it_ended_by_its_exit_status() {
         (&["--any"], "echo x; sleep 9", 0, "any_output  output in pty:"),
         (&["--text", "x", "--stop", "^E: "], "echo E: x; sleep 9", 0, "matched"),
         (&["--regex", "--text", "ok", "--stop", "^E: "], "echo E: ok; sleep 9", 1, "stopped  stop 0"),
-        (&["--text", "never", "--timeout", "0.3"], "echo shown; sleep 9", 124, "shown"),
-        (&["--text", "x", "--timeout", "0.3"], "printf '\\033[?1049hx'; sleep 9", 3, "alternate_screen"),
+        (&["--text", "never", "--timeout", "2"], "echo shown; sleep 9", 124, "shown"),
+        (&["--text", "x", "--timeout", "2"], "printf '\\033[?1049hx'; sleep 9", 3, "alternate_screen"),
         (&["--text", "never"], "echo first; exit 3", 2, "before anything matched"),
     ];
     for (args, script, status, said) in cases {
